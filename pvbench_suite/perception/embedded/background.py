@@ -1,0 +1,153 @@
+"""What stands still behind the moving objects, and which pixels of each frame are not it.
+
+Conventions
+-----------
+Images are (h, w, 3) Y, Cr, Cb in levels of 0..255 on a grid of at most `LONGEST` px.  A difference is expressed in
+thresholds: 1 is the least that counts.  The background is the median over time, repaired where an object rested longer
+than half the clip (`ghosts.py`); frames are aligned to it in gain, offset and slow shading before they are compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pvbench_suite.perception.embedded.frames import Bytes, Indices, shrink
+from pvbench_suite.video.types import Clip
+
+Image = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+#: Working size [px], and how many frames at most make the median.
+LONGEST, SAMPLES = 480, 61
+#: Least difference of luma and of chroma that can be an object [levels], and in standard deviations of the pixel.
+LUMA, CHROMA, SIGMAS = 9.0, 6.0, 4.5
+#: A shadow dims by this ratio at most and keeps its chroma within this many thresholds.
+SHADOW, SHADOW_CHROMA = 0.62, 1.0
+#: Slow shading that is followed rather than called an object [levels].
+SHADING = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The aligned frames (T, h, w, 3) uint8 YCrCb of a clip, its background (h, w, 3) and its thresholds (h, w, 3)."""
+
+    stack: Bytes
+    background: Image
+    threshold: Image
+
+    def difference(self, t: int) -> tuple[Image, Image]:
+        """Return the signed luma change (h, w) [levels] and the size of the whole change (h, w) [thresholds]."""
+        d = self.stack[t].astype(np.float32) - self.background
+        return d[..., 0], np.sqrt(np.sum((d / self.threshold) ** 2, axis=-1))
+
+
+def _aligned(image: Image, target: Image) -> Image:
+    """Return `image` after the gain and offset per channel, and the slow shading, that bring it nearest to `target`."""
+    out = np.empty_like(image)
+    for c in range(3):
+        x, y = image[::3, ::3, c].ravel(), target[::3, ::3, c].ravel()
+        keep = np.ones(len(x), dtype=bool)
+        gain, offset = 1.0, float(np.median(y - x))
+        for _ in range(3):
+            spread = float(np.var(x[keep]))
+            if spread > 4.0:
+                gain = float(np.clip(np.mean((x[keep] - x[keep].mean()) * (y[keep] - y[keep].mean())) / spread, 0.5, 2))
+            offset = float(np.mean(y[keep]) - gain * np.mean(x[keep]))
+            e = np.abs(gain * x + offset - y)
+            keep = e <= max(3.0, 3.0 * float(np.median(e)))
+        out[..., c] = gain * image[..., c] + offset
+    return out + _shading(target - out)
+
+
+def _shading(rest: Image) -> Image:
+    """Return the slow part (h, w, 3) of the difference `rest`, blind to what exceeds the slow part by far."""
+    size = max(8.0, max(rest.shape[:2]) / 12.0)
+    small = cv2.resize(rest, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    weight = (np.abs(small).max(axis=-1) < SHADING).astype(np.float32)
+    below = cv2.GaussianBlur(weight, (0, 0), size / 4) + 1e-3
+    slow = np.stack([cv2.GaussianBlur(small[..., c] * weight, (0, 0), size / 4) / below for c in range(3)], axis=-1)
+    return np.asarray(cv2.resize(slow, rest.shape[1::-1], interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+
+
+def _median(stack: Bytes) -> Image:
+    """Return the median over time (h, w, 3) of at most `SAMPLES` frames spread over the clip."""
+    pick = np.unique(np.linspace(0, len(stack) - 1, min(SAMPLES, len(stack))).round().astype(int))
+    middle = len(pick) // 2
+    return np.asarray(np.partition(stack[pick], middle, axis=0)[middle], dtype=np.float32)
+
+
+def scene(clip: Clip, kept: Indices) -> Scene:
+    """Return the aligned frames, the plain median background and the thresholds of the frames `kept` of `clip`."""
+    frames = [cv2.cvtColor(shrink(clip.frames[k], LONGEST), cv2.COLOR_RGB2YCrCb) for k in kept]
+    stack = np.stack(frames)
+    target = _median(stack)
+    middle = stack[len(stack) // 2].astype(np.float32)
+    if np.abs(np.median(stack[:: max(1, len(stack) // 8), ::8, ::8], axis=(1, 2)) - np.median(middle[::8, ::8], axis=(0, 1))).max() > 2:
+        target = middle
+    for _ in range(2):
+        for t, frame in enumerate(frames):
+            stack[t] = np.clip(np.rint(_aligned(frame.astype(np.float32), target)), 0, 255)
+        target = _median(stack)
+    return Scene(stack, target, thresholds(stack, target))
+
+
+def thresholds(stack: Bytes, background: Image) -> Image:
+    """Return the least difference (h, w, 3) that counts at each pixel and channel [levels], from the pixel's own noise."""
+    pick = np.unique(np.linspace(0, len(stack) - 1, min(31, len(stack))).round().astype(int))
+    off = np.abs(stack[pick].astype(np.int16) - np.rint(background).astype(np.int16)).astype(np.uint8)
+    middle = len(pick) // 2
+    noise = 1.4826 * np.partition(off, middle, axis=0)[middle].astype(np.float32)
+    noise = cv2.blur(cv2.dilate(noise, np.ones((3, 3), np.uint8)), (3, 3))
+    return np.maximum(np.array([LUMA, CHROMA, CHROMA], dtype=np.float32), SIGMAS * noise).astype(np.float32)
+
+
+def foreground(world: Scene, t: int) -> Mask:
+    """Return the pixels (h, w) of frame `t` that are neither background nor a soft shadow on it."""
+    dim, size = world.difference(t)
+    strong = size > 1.0
+    shade = strong & (dim < 0) & (_chroma(world, t) < SHADOW_CHROMA)
+    ratio = 1.0 + dim / np.maximum(world.background[..., 0], 1.0)
+    shade &= ratio > SHADOW
+    return clean(_without_shadows(strong, shade, dim))
+
+
+def _chroma(world: Scene, t: int) -> Image:
+    """Return the change of chroma (h, w) beyond what dimming alone does [thresholds]."""
+    now, still = world.stack[t].astype(np.float32), world.background
+    ratio = np.clip(now[..., :1] / np.maximum(still[..., :1], 1.0), 0.0, 1.0)
+    d = now[..., 1:] - (128.0 + (still[..., 1:] - 128.0) * ratio)
+    return np.sqrt(np.sum((d / world.threshold[..., 1:]) ** 2, axis=-1))
+
+
+def _without_shadows(strong: Mask, shade: Mask, dim: Image) -> Mask:
+    """Return `strong` without those dimmed parts whose outline is soft: cast shadows have no edge, bodies do."""
+    steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0, ksize=3), cv2.Sobel(dim, cv2.CV_32F, 0, 1, ksize=3)) / 8.0
+    out = strong.copy()
+    count, labels = cv2.connectedComponents(shade.astype(np.uint8), connectivity=8)
+    if count < 2:
+        return out
+    inner = cv2.erode(shade.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    rim = shade & ~inner
+    depth = np.maximum(np.bincount(labels.ravel(), weights=-dim.ravel(), minlength=count), 1e-6)
+    depth /= np.maximum(np.bincount(labels.ravel(), minlength=count), 1)
+    edge = np.bincount(labels[rim], weights=steep[rim], minlength=count)
+    edge /= np.maximum(np.bincount(labels[rim], minlength=count), 1)
+    soft = edge < 0.25 * depth
+    soft[0] = False
+    out[soft[labels]] = False
+    return out
+
+
+def clean(mask: Mask) -> Mask:
+    """Return `mask` without specks and threads, with its small gaps closed and its holes filled."""
+    m = mask.astype(np.uint8)
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    m = cv2.morphologyEx(m, cv2.MORPH_OPEN, cross)
+    m = cv2.morphologyEx(m, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5)))
+    outlines, _ = cv2.findContours(m, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    cv2.drawContours(m, outlines, -1, 1, cv2.FILLED)
+    return m > 0

@@ -1,0 +1,212 @@
+"""The pytest plugin: options, planning, parametrization, scheduling, recording.
+
+Loaded by the suite's root conftest.  Every hook is inert unless ``--model-dir`` is given, so that loading it in another
+project changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pvbench_suite import suite as place
+from pvbench_suite.dimensions import LAYER_NAMES, load
+from pvbench_suite.errors import UserError
+from pvbench_suite.planning import Planned
+from pvbench_suite.plugin import finish, options, record
+from pvbench_suite.plugin.build import build, test_id
+from pvbench_suite.plugin.keys import CONTROLLER, DONE, RESULT, RUN, WARNINGS
+from pvbench_suite.plugin.run import Job, Run, key_of
+from pvbench_suite.prompts.loader import load as load_prompts
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the suite's options."""
+    options.add(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the options, build the run (or take it from the controller), register the markers."""
+    if not config.getoption("model_dir"):
+        _refuse_bare_dimensions(config)
+        return
+    _register_markers(config)
+    config.stash[DONE] = 0
+    worker = getattr(config, "workerinput", None)
+    try:
+        if worker is not None:
+            config.stash[RUN] = _from_controller(config, worker["pvbench"])
+            return
+        if config.rootpath.resolve() != place.root():
+            raise UserError(
+                f"pytest took {config.rootpath} for the project instead of the suite in {place.root()}; write "
+                "--model-dir=PATH with the = sign, add --rootdir and -c of the suite, or use: pvbench run PATH"
+            )
+        controller = build(config)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[CONTROLLER] = controller
+    config.stash[RUN] = controller.run
+
+
+def _refuse_bare_dimensions(config: pytest.Config) -> None:
+    """End ``pytest dimensions/`` without a model by one line; leave every other session alone."""
+    top = place.root() / "dimensions"
+    for argument in config.args:
+        path = (config.invocation_params.dir / argument.split("::")[0]).resolve()
+        if path == top or top in path.parents:
+            raise pytest.UsageError("pass the videos to score: pytest dimensions/ --model-dir=PATH (try: pvbench demo runs/demo)")
+
+
+def _register_markers(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "dimension(id): the dimension that a test measures")
+    registry = load()
+    for dimension in registry.dimensions:
+        for name in dict.fromkeys((dimension.id, dimension.marker)):
+            config.addinivalue_line("markers", f"{name}: {dimension.name}")
+    for domain in registry.domains.values():
+        for name in (domain.code, domain.folder):
+            config.addinivalue_line("markers", f"{name}: domain {domain.name}")
+    for layer, name in LAYER_NAMES.items():
+        for marker in (layer, name):
+            config.addinivalue_line("markers", f"{marker}: the {name} layer")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Hand the run to an xdist worker."""
+    run = node.config.stash.get(RUN, None)
+    if run is not None:
+        prompts = run.suite.source if Path(run.suite.source).is_file() else ""
+        node.workerinput["pvbench"] = {
+            "jobs": run.to_text(), "base": str(node.config.invocation_params.dir),
+            "prompts": prompts, "subset": run.options.subset,
+        }  # fmt: skip
+
+
+def _from_controller(config: pytest.Config, sent: dict[str, str]) -> Run:
+    suite = load_prompts(Path(sent["prompts"]) if sent["prompts"] else None)
+    suite = suite.subset(sent["subset"]) if sent["subset"] != "full" else suite
+    run = Run(options.checked(config, Path(sent["base"])), suite)
+    run.load_text(sent["jobs"])
+    return run
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a video on one worker, unless another distribution was asked for."""
+    if config.stash.get(RUN, None) is None or config.getoption("dist") != "load":
+        return None
+    from pvbench_suite.plugin.schedule import VideoScheduling
+
+    return VideoScheduling(config, log)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each dimension test the videos that are planned for it."""
+    run = metafunc.config.stash.get(RUN, None)
+    mark = metafunc.definition.get_closest_marker("dimension")
+    if run is None or mark is None or "video" not in metafunc.fixturenames:
+        return
+    jobs = [job for job in run.jobs.values() if mark.args[0] in job.planned.dimensions]
+    metafunc.parametrize("video", jobs, ids=[test_id(job.video) for job in jobs])
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark each pair by dimension, domain and layer, exactly."""
+    mark = item.get_closest_marker("dimension")
+    if item.config.stash.get(RUN, None) is None or mark is None:
+        return
+    dimension = load().get(mark.args[0])
+    domain = load().domains[dimension.domain]
+    for name in (dimension.id, dimension.marker, domain.code, domain.folder, domain.layer, LAYER_NAMES[domain.layer]):
+        item.add_marker(name)
+    item.extra_keyword_matches.update({dimension.id, dimension.id.replace("-", "")})
+
+
+def _job(item: pytest.Item) -> Job | None:
+    callspec = getattr(item, "callspec", None)
+    job = callspec.params.get("video") if callspec is not None else None
+    return job if isinstance(job, Job) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order by video, then dimension, and leave out what has a result already (after -k and -m chose)."""
+    run = config.stash.get(RUN, None)
+    if run is None:
+        return
+    videos = {key: k for k, key in enumerate(run.jobs)}
+    order = {d.id: k for k, d in enumerate(run.registry.dimensions)}
+    open_pairs: list[tuple[int, int, pytest.Item]] = []
+    for item in items:
+        job, mark = _job(item), item.get_closest_marker("dimension")
+        if job is None or mark is None:
+            continue
+        if mark.args[0] in job.todo:
+            open_pairs.append((videos[key_of(job.video)], order[mark.args[0]], item))
+        else:
+            config.stash[DONE] += 1
+    items[:] = [item for *_, item in sorted(open_pairs, key=lambda entry: entry[:2])]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Decode the video of a pair once, so that a broken file is broken for each of its dimensions alike."""
+    job, run = _job(item), item.config.stash.get(RUN, None)
+    if run is None or job is None or job.digest is None:
+        return
+    model = next(m for m in run.options.models if m.name == job.video.model)
+    item.stash[WARNINGS] = run.clips.warnings(job.video, job.digest, run.cache_folders(model)[0], write=True)
+    run.require_claim(run.registry.get(item.get_closest_marker("dimension").args[0]))  # type: ignore[union-attr]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn what happened into the pair's row, in the one phase that decides it."""
+    report = yield
+    run, job = item.config.stash.get(RUN, None), _job(item)
+    deciding = call.when == "call" or (call.when == "setup" and call.excinfo is not None)
+    if run is None or job is None or not deciding or (call.excinfo and call.excinfo.errisinstance(KeyboardInterrupt)):
+        return report
+    dimension = run.registry.get(item.get_closest_marker("dimension").args[0])  # type: ignore[union-attr]
+    row = _row(run, job.planned, item, dimension.id, job.digest)
+    row["seconds"] = round(call.duration, 4)
+    if call.excinfo is None and RESULT in item.stash:
+        record.fill(row, dimension, item.stash[RESULT])
+    else:
+        error = call.excinfo.value if call.excinfo else RuntimeError(f"the test of {dimension.id} never called grade()")
+        record.fail(row, dimension, job.planned, error)
+    record.finish(item, report, row)
+    return report
+
+
+def _row(run: Run, planned: Planned, item: pytest.Item, dimension: str, digest: str | None) -> dict[str, Any]:
+    row = run.row(planned, run.registry.get(dimension), digest)
+    row["warnings"] = item.stash.get(WARNINGS, [])
+    row["assumed"] = list(run.profile.assumed) if row["scorer"] == "cuts" else []
+    return row
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Register the controller's recorder."""
+    controller = session.config.stash.get(CONTROLLER, None)
+    if controller is not None:
+        session.config.pluginmanager.register(finish.Recorder(session.config, controller), "pvbench-recorder")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the controller how many selected pairs had a result already."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and session.config.stash.get(RUN, None) is not None:
+        output["pvbench_done"] = session.config.stash[DONE]
+
+
+def pytest_report_header(config: pytest.Config) -> list[str] | None:
+    """Say who is scored, by whom, and with what."""
+    controller = config.stash.get(CONTROLLER, None)
+    return finish.header(controller) if controller is not None else None

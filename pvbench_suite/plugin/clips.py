@@ -1,0 +1,68 @@
+"""Decoding for a run: a video is decoded at most once, and a broken one is known as broken for all its pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pvbench_suite.errors import BrokenVideo
+from pvbench_suite.perception.cache import DECODE_SPEC, write_atomic
+from pvbench_suite.plugin.options import Options
+from pvbench_suite.video.decode import Limits, decode_isolated
+from pvbench_suite.video.types import Clip, Video
+
+
+class Clips:
+    """Hands out the clip of the current video; earlier ones are forgotten."""
+
+    def __init__(self, options: Options) -> None:
+        given = {
+            "max_pixels": options.max_pixels,
+            "max_frames": options.max_frames,
+            "seconds": options.decode_timeout,
+        }
+        self._limits = Limits(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+        self._video: Video | None = None
+        self._found: Clip | BrokenVideo | None = None
+
+    def get(self, video: Video) -> Clip:
+        """Return the decoded clip of `video`.
+
+        Raises
+        ------
+        BrokenVideo
+            If it cannot be decoded (the same each time it is asked for).
+        """
+        if video != self._video or self._found is None:
+            self._video, self._found = video, self._decode(video)
+        if isinstance(self._found, BrokenVideo):
+            raise self._found
+        return self._found
+
+    def _decode(self, video: Video) -> Clip | BrokenVideo:
+        try:
+            return decode_isolated(video.path, limits=self._limits, fps=video.fps)[1]
+        except BrokenVideo as broken:
+            return broken
+
+    def warnings(self, video: Video, digest: str, folder: Path, *, write: bool) -> list[str]:
+        """Return the protocol warnings of `video`, decoding it once ever to know that it can be decoded.
+
+        The answer is kept beside the video's products in the cache `folder`; a broken video is tried again in every run.
+
+        Raises
+        ------
+        BrokenVideo
+            If it cannot be decoded.
+        """
+        note = folder / digest[:2] / digest / "decoded.json"
+        try:
+            known = json.loads(note.read_text(encoding="utf-8"))
+            if known["spec"] == DECODE_SPEC and all(isinstance(w, str) for w in known["warnings"]):
+                return list(known["warnings"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        found = list(self.get(video).warnings)
+        if write:
+            write_atomic(note, json.dumps({"spec": DECODE_SPEC, "warnings": found}).encode())
+        return found

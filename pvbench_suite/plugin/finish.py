@@ -1,0 +1,166 @@
+"""The controller's end of a run: rows into journals, reports, gates, the terminal summary and the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pvbench_suite import __version__
+from pvbench_suite.perception.cache import Cache
+from pvbench_suite.plugin.build import Controller, test_id
+from pvbench_suite.plugin.keys import DONE
+from pvbench_suite.results import Row, settled
+from pvbench_suite.suite import rooms_on_path
+
+
+def header(controller: Controller) -> list[str]:
+    """Return the lines at the top of a run: models, videos by modality, profile, cache, judge, versions."""
+    run = controller.run
+    lines = []
+    for book in controller.books.values():
+        counts = Counter(v.modality for v in book.manifest.videos)
+        shown = ", ".join(f"{n} {modality}" for modality, n in sorted(counts.items()))
+        missing = f", {len(book.manifest.missing)} missing" if book.manifest.missing else ""
+        lines.append(
+            f"pvbench model {book.model.name}: {shown} videos{missing} in {book.model.path} "
+            f"(layout {book.manifest.layout}: {book.manifest.why})"
+        )
+    prompts = f"{len(run.suite)} groups of {run.suite.source}" if len(run.suite) else "no prompt groups"
+    lines.append(f"pvbench prompts: {prompts}; scope {run.options.scope}, subset {run.options.subset}")
+    lines.append(f"pvbench perception: {run.profile.name} ({run.profile.limits}); cache: {_cached(controller)}")
+    lines.append(f"pvbench judge: {'configured' if run.judge else 'none (judged pairs will be not_perceived)'}")
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "av", "opencv-python-headless"))
+    lines.append(f"pvbench suite {__version__}, Python {sys.version.split()[0]}, {packages}")
+    return lines + [f"pvbench note: {note}" for note in controller.notes]
+
+
+def _cached(controller: Controller) -> str:
+    """Return how many products of the open videos are in the cache already."""
+    run = controller.run
+    there = wanted = 0
+    for book in controller.books.values():
+        cache = Cache(run.cache_folders(book.model))
+        for job in run.jobs.values():
+            if job.video.model != book.model.name or job.digest is None or not job.todo:
+                continue
+            needed = {p: i for d in job.todo for p, i in run.providers(run.registry.get(d)).items()}
+            wanted += len(needed)
+            there += sum(cache.find(job.digest, product, who) is not None for product, who in needed.items())
+    return f"{there} of {wanted} products of the open videos are there"
+
+
+class Recorder:
+    """Takes rows as reports arrive, and ends the run."""
+
+    def __init__(self, config: pytest.Config, controller: Controller) -> None:
+        self.config = config
+        self.controller = controller
+        self.selected_done = 0
+        self._by_node: dict[str, tuple[Any, str]] = {}
+        self._lines: list[str] = []
+        self._failures: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Append the row of the deciding report; a worker that died leaves a row of state `error`."""
+        row = getattr(report, "pvbench", None)
+        if row is not None:
+            self.controller.record(dict(row))
+        elif report.when == "???":  # type: ignore[comparison-overlap]
+            self._record_crash(report)
+
+    def _record_crash(self, report: pytest.TestReport) -> None:
+        run = self.controller.run
+        name = report.nodeid.split("/")[-1]
+        for job in run.jobs.values():
+            if not name.endswith(f"[{test_id(job.video)}]"):
+                continue
+            for identifier in job.planned.dimensions:
+                if name.startswith(run.registry.get(identifier).stem + ".py"):
+                    row = run.row(job.planned, run.registry.get(identifier), job.digest)
+                    row.update(state="error", reason="worker died", message=str(report.longrepr))
+                    self.controller.record(row)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take from a worker how many selected pairs had a result already (each worker saw the same)."""
+        output = getattr(node, "workeroutput", None) or {}
+        self.selected_done = max(self.selected_done, int(output.get("pvbench_done", 0)))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write reports, check gates, and set the exit status."""
+        if self.config.option.collectonly:
+            return
+        done = max(self.selected_done, self.config.stash[DONE])
+        self.controller.resumed = done
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and done:
+            session.exitstatus = pytest.ExitCode.OK
+        if exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
+            return
+        self._report()
+        if self._failures and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _report(self) -> None:
+        rooms_on_path()
+        from reports.build import build  # type: ignore[import-not-found]
+        from reports.terminal import terminal_lines  # type: ignore[import-not-found]
+
+        from pvbench_suite.stats.aggregate import summarize
+
+        run = self.controller.run
+        everything: list[Row] = []
+        for book in self.controller.books.values():
+            rows = settled(book.folder)
+            everything += rows
+            build(rows, run.registry, book.folder)
+        summary = summarize(everything, run.registry)
+        width = self.config.get_terminal_writer().fullwidth
+        self._lines += terminal_lines(summary, width)
+        if len(self.controller.books) > 1 and (out := self._common_folder()) is not None:
+            build(everything, run.registry, out)
+            self._lines.append(f"models compared: {out / 'leaderboard.md'}")
+        for book in self.controller.books.values():
+            self._lines.append(f"{book.model.name}: {book.folder / 'summary.md'} (journal {book.journal.path.name} beside it)")
+        self._check(summary, everything)
+
+    def _common_folder(self) -> Path | None:
+        """Return where the report over all models goes: the report folder, else beside the models if they share a folder."""
+        options = self.controller.run.options
+        if options.report_dir:
+            return options.report_dir
+        parents = {m.path.parent for m in options.models}
+        parent = parents.pop()
+        return parent / "pvbench-report" if not parents and os.access(parent, os.W_OK) else None
+
+    def _check(self, summary: Any, rows: list[Row]) -> None:
+        from pvbench_suite.stats.gates import evaluate, parse
+
+        run = self.controller.run
+        for text in run.options.gates:
+            for outcome in evaluate(parse(text, run.registry), summary):
+                self._lines.append(outcome.line)
+                if not outcome.passed:
+                    self._failures.append(outcome.line)
+        if run.options.require_complete:
+            open_states = Counter(row["state"] for row in rows if row["state"] not in ("scored", "unmeasurable"))
+            if open_states:
+                shown = ", ".join(f"{n} {state}" for state, n in sorted(open_states.items()))
+                self._failures.append(f"--pv-require-complete: {shown}")
+                self._lines.append(self._failures[-1])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the summary."""
+        if self.config.option.collectonly:
+            return
+        terminalreporter.section("pvbench")
+        if self.controller.resumed:
+            terminalreporter.write_line(f"{self.controller.resumed} selected pairs had a result already (--pv-no-resume runs them again)")
+        for line in self._lines:
+            terminalreporter.write_line(line)

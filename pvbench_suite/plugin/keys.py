@@ -1,0 +1,21 @@
+"""The plugin's stash keys, in a module of their own so that every part may import them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pvbench_suite.judge import Verdict
+from pvbench_suite.measurement import Measurement
+from pvbench_suite.plugin.build import Controller
+from pvbench_suite.plugin.run import Run
+
+#: The run, in every process.
+RUN = pytest.StashKey[Run]()
+#: The controller's side, in the controlling process only.
+CONTROLLER = pytest.StashKey[Controller]()
+#: How many selected pairs had a result already.
+DONE = pytest.StashKey[int]()
+#: Protocol warnings of an item's video.
+WARNINGS = pytest.StashKey[list[str]]()
+#: What the `grade` fixture left for the report.
+RESULT = pytest.StashKey[Measurement | Verdict]()

@@ -1,0 +1,178 @@
+"""`Run`: everything that one process of a run knows; built on the controller, handed to workers as plain JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pvbench_suite import __version__
+from pvbench_suite.dimensions import Dimension, Registry, load
+from pvbench_suite.errors import NotPerceived
+from pvbench_suite.judge import Judge, configured
+from pvbench_suite.perception import profiles
+from pvbench_suite.perception.cache import Cache
+from pvbench_suite.perception.engine import Perception
+from pvbench_suite.perception.protocol import Profile
+from pvbench_suite.planning import Planned, blank_row
+from pvbench_suite.plugin.clips import Clips
+from pvbench_suite.plugin.options import ModelDir, Options
+from pvbench_suite.prompts.loader import Suite
+from pvbench_suite.results import Row
+from pvbench_suite.video.types import Video
+
+Key = tuple[str, str, str]
+
+
+def key_of(video: Video) -> Key:
+    """Return (model, modality, id): what names a video within a run."""
+    return (video.model, video.modality, video.id)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One video of the run: what is planned for it, what is still to do, and its digest (None: not hashed)."""
+
+    planned: Planned
+    todo: tuple[str, ...]
+    digest: str | None
+
+    @property
+    def video(self) -> Video:
+        """The video."""
+        return self.planned.video
+
+    def __repr__(self) -> str:
+        return repr(self.video)
+
+
+@dataclass
+class Run:
+    """The jobs of a run and the means to do them."""
+
+    options: Options
+    suite: Suite
+    jobs: dict[Key, Job] = field(default_factory=dict)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The 46 dimensions."""
+        return load()
+
+    @cached_property
+    def profile(self) -> Profile:
+        """Who perceives."""
+        return profiles.load(self.options.profile)
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """Who judges, or None."""
+        return configured()
+
+    def folder(self, model: ModelDir) -> Path:
+        """Return where the journal and reports of a model go."""
+        base = self.options.report_dir / model.name if self.options.report_dir else model.path / "pvbench"
+        return base / self.profile.name
+
+    def cache_folders(self, model: ModelDir) -> list[Path]:
+        """Return the cache folders of a model; the first is written, all are read."""
+        own = model.path / "pvbench" / "cache"
+        if self.options.cache_dir:
+            return [self.options.cache_dir, own]
+        return [own] if writable(model.path) else [self.folder(model).parent / "cache", own]
+
+    @cached_property
+    def _perceptions(self) -> dict[str, Perception]:
+        return {}
+
+    @cached_property
+    def clips(self) -> Clips:
+        """The decoder's front: one clip in memory, broken files remembered."""
+        return Clips(self.options)
+
+    def perception(self, model: str) -> Perception:
+        """Return the perception of a model's videos."""
+        if model not in self._perceptions:
+            found = next(m for m in self.options.models if m.name == model)
+            cache = Cache(self.cache_folders(found))
+            self._perceptions[model] = Perception(self.profile, cache, self.clips.get, self.digest)
+        return self._perceptions[model]
+
+    def digest(self, video: Video) -> str:
+        """Return the sha256 of a video of the run."""
+        digest = self.jobs[key_of(video)].digest
+        if digest is None:
+            raise RuntimeError(f"{video!r} was not hashed: a collect-only run perceives nothing")
+        return digest
+
+    def scorer(self, dimension: Dimension) -> str:
+        """Return "cuts", or the id of the judge that scores `dimension` ("no-judge" where none is configured)."""
+        if dimension.paradigm == "i" or (dimension.paradigm == "ii" and self.judge is None):
+            return "cuts"
+        return self.judge.id(dimension) if self.judge else "no-judge"
+
+    def providers(self, dimension: Dimension) -> dict[str, str]:
+        """Return product -> provider identity for what `dimension` may read under this profile."""
+        if self.judge is None and dimension.paradigm == "iii":
+            return {}
+        return self._identities(dimension.needs + dimension.optional)
+
+    def _identities(self, products: tuple[str, ...]) -> dict[str, str]:
+        from pvbench_suite.perception.cache import identity
+
+        return {p: identity(self.profile, p) for p in sorted(products) if p in self.profile.providers}
+
+    def require_claim(self, dimension: Dimension) -> None:
+        """Raise `NotPerceived` if the profile does not claim a numeric dimension."""
+        claims = self.profile.claims
+        if self.scorer(dimension) == "cuts" and claims is not None and dimension.id not in claims:
+            raise NotPerceived(
+                f"the profile {self.profile.name!r} ({self.profile.limits}) does not claim {dimension.id}",
+                self.profile.remedy,
+            )
+
+    def row(self, planned: Planned, dimension: Dimension, digest: str | None) -> Row:
+        """Return the row of a pair before its outcome."""
+        return blank_row(
+            planned,
+            dimension,
+            profile=self.profile.name,
+            providers=self.providers(dimension),
+            scorer=self.scorer(dimension),
+            digest=digest,
+            suite=__version__,
+        )
+
+    def to_text(self) -> str:
+        """Return the jobs as JSON for a worker."""
+        return json.dumps([_job_to_plain(job) for job in self.jobs.values()])
+
+    def load_text(self, text: str) -> None:
+        """Take the jobs that the controller sent."""
+        jobs = [_job_from_plain(plain, self.suite) for plain in json.loads(text)]
+        self.jobs = {key_of(job.video): job for job in jobs}
+
+
+def _job_to_plain(job: Job) -> dict[str, Any]:
+    video = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(job.video).items()}
+    return {"video": video, "dimensions": job.planned.dimensions, "todo": job.todo, "digest": job.digest}
+
+
+def _job_from_plain(plain: Mapping[str, Any], suite: Suite) -> Job:
+    fields = dict(plain["video"])
+    fields["path"] = Path(fields["path"])
+    fields["reference"] = Path(fields["reference"]) if fields["reference"] else None
+    fields["dimensions"] = tuple(fields["dimensions"]) if fields["dimensions"] is not None else None
+    video = Video(**fields)
+    group = suite.get(video.group) if video.group else None
+    return Job(Planned(video, group, tuple(plain["dimensions"])), tuple(plain["todo"]), plain["digest"])
+
+
+def writable(folder: Path) -> bool:
+    """Return whether `folder` may be written; a folder without any write bit is read-only, for root as well."""
+    import os
+
+    return os.access(folder, os.W_OK) and bool(folder.stat().st_mode & 0o222)

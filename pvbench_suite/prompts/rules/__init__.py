@@ -1,0 +1,1 @@
+"""The rules that prompt groups have to hold, by concern: counts, structure, text, targets."""

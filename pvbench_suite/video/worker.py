@@ -1,0 +1,76 @@
+"""The decoder process behind `isolate`: ``python -m pvbench_suite.video.worker``.
+
+Conventions
+-----------
+One JSON object a line: requests on standard input, replies on what was standard output.  Frames go into the file that the request
+names, as raw bytes (T, h, w, 3).  The process ends when its input does, so it never outlives its parent for longer than one video.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pvbench_suite.errors import BrokenVideo, UserError
+from pvbench_suite.video.decode import probe, read
+from pvbench_suite.video.pixels import Image
+from pvbench_suite.video.types import Limits
+
+
+class FileSink:
+    """Writes frames to an open file and remembers their shape."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.shape: tuple[int, ...] = ()
+
+    def add(self, image: Image) -> None:
+        """Take one image (h, w, 3) uint8; DiskFull when the file cannot grow."""
+        self.shape = image.shape
+        try:
+            self._stream.write(image.data)
+        except OSError as error:
+            raise DiskFull(str(error)) from error
+
+
+class DiskFull(Exception):
+    """The folder for temporary files has no room; not the video's fault."""
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request: probe, times and shape, or the kind and text of an error."""
+    path, limits = Path(request["path"]), Limits(**request["limits"])
+    try:
+        if request["out"] is None:
+            return {"probe": asdict(probe(path, limits=limits, fps=request["fps"], full=request["full"]))}
+        with Path(request["out"]).open("wb", buffering=0) as stream:
+            sink = FileSink(stream)
+            found, times = read(path, long_side=request["long_side"], limits=limits, fps=request["fps"], sink=sink)
+        return {"probe": asdict(found), "times": times.tolist(), "shape": [len(times), *sink.shape]}
+    except BrokenVideo as error:
+        return {"broken": str(error)}
+    except UserError as error:
+        return {"user": str(error)}
+    except DiskFull as error:
+        return {"disk": str(error)}
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides; an interrupted parent closes our input
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    replies.write('{"ready": true}\n')
+    replies.flush()
+    for line in sys.stdin:
+        replies.write(json.dumps(answer(json.loads(line))) + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()
