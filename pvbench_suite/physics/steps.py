@@ -132,7 +132,7 @@ def find_windows(t: Floats, contacts: Floats, dt: float) -> Windows:
     return Windows(tau, contact, low, split, high)
 
 
-def testable(windows: Windows) -> Bools:
+def can_test(windows: Windows) -> Bools:
     """Return which instants have at least 4 samples on each side."""
     return np.asarray((windows.split - windows.low >= SIDE) & (windows.high - windows.split >= SIDE))
 
@@ -145,7 +145,7 @@ def require_testable(windows: Windows) -> Windows:
     Unmeasurable
         ``too_few_frames`` when they are fewer than 8, or than a third of all instants.
     """
-    chosen = testable(windows)
+    chosen = can_test(windows)
     found, total = int(chosen.sum()), len(chosen)
     if found < LEAST_FRAMES or 3 * found < total:
         raise Unmeasurable("too_few_frames", f"a step can be tested at {found} of {total} instants")

@@ -74,8 +74,7 @@ def build(config: pytest.Config) -> Controller:
     if options.gates:
         from pvbench_suite.stats.gates import parse
 
-        for gate in options.gates:
-            parse(gate, run.registry)
+        parse(options.gates, run.registry)
     hashed = not config.option.collectonly
     for model in options.models:
         book = _open(run, model)

@@ -143,11 +143,10 @@ class Recorder:
         from pvbench_suite.stats.gates import evaluate, parse
 
         run = self.controller.run
-        for text in run.options.gates:
-            for outcome in evaluate(parse(text, run.registry), summary):
-                self._lines.append(outcome.line)
-                if not outcome.passed:
-                    self._failures.append(outcome.line)
+        for found in evaluate(parse(run.options.gates, run.registry), summary):
+            self._lines.append(f"gate {found.line}")
+            if not found.passed:
+                self._failures.append(found.line)
         if run.options.require_complete:
             open_states = Counter(row["state"] for row in rows if row["state"] not in ("scored", "unmeasurable"))
             if open_states:

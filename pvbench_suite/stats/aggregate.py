@@ -20,15 +20,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pvbench_suite.dimensions import LAYER_NAMES, Registry
-from pvbench_suite.results import STATES, Row, latest
+from pvbench_suite.results import Row, latest
 from pvbench_suite.stats import bootstrap
 from pvbench_suite.stats.cells import Cell, Kind, Mean, Result, Summary
 from pvbench_suite.stats.difficulty import contrasts
 from pvbench_suite.stats.health import health
 from pvbench_suite.stats.modality import modality_gaps
-from pvbench_suite.stats.notes import flags, provider_ids, tally, thresholds_digest
+from pvbench_suite.stats.notes import flags, provider_ids, remedy, tally, thresholds_digest
 from pvbench_suite.stats.sample import (
     INCOMPLETE,
+    STATES,
     Sample,
     Triple,
     check,
@@ -41,7 +42,9 @@ from pvbench_suite.stats.sample import (
 )
 
 
-def summarize(rows: Iterable[Row], registry: Registry) -> Summary:
+def summarize(
+    rows: Iterable[Row], registry: Registry, not_applicable: Mapping[str, int] | None = None
+) -> Summary:
     """Return the summary of all models, modalities and profiles in `rows`.
 
     Parameters
@@ -50,6 +53,8 @@ def summarize(rows: Iterable[Row], registry: Registry) -> Summary:
         Journal rows.  Where a pair stands twice under one scorer, the last row counts.
     registry : Registry
         The dimensions and domains.
+    not_applicable : mapping of str to int, optional
+        How many pairs the plan left out because the dimension does not apply, by dimension; only handed on.
 
     Raises
     ------
@@ -64,7 +69,7 @@ def summarize(rows: Iterable[Row], registry: Registry) -> Summary:
     # T2V before I2V, as the paper has them.
     order = sorted(groups, key=lambda key: (key[0], key[1], key[2] != "t2v", key[2]))
     results = tuple(_result(key, groups[key], registry) for key in order)
-    return Summary(results, modality_gaps(checked, registry))
+    return Summary(results, modality_gaps(checked, registry), dict(not_applicable or {}))
 
 
 def _result(key: tuple[str, str, str], rows: list[Row], registry: Registry) -> Result:
@@ -95,7 +100,7 @@ def _result(key: tuple[str, str, str], rows: list[Row], registry: Registry) -> R
         not_planned=tuple(s.dimension.id for s in found if not s.rows),
         difficulty=contrasts(rows, applicable, registry),
         judges=judges,
-        remedies=tally(row.get("message") or row.get("reason") for row in rows if row["state"] == "not_perceived"),
+        remedies=tally(remedy(row) for row in rows if row["state"] == "not_perceived"),
         warnings=tally(text for row in rows for text in row.get("warnings") or ()),
         assumed=tally(text for row in rows for text in row.get("assumed") or ()),
         suites=tuple(sorted({str(row.get("suite")) for row in rows})),
@@ -153,20 +158,36 @@ def cell(
         Flags that only the caller can know.
     """
     rows = [row for s in found for row in s.rows]
-    counts = Counter(row["state"] for row in rows)
-    scored_rows = [row for row in rows if row["state"] == "scored"]
-    number = len(rows) if planned is None else planned
     by_dimension, by_domain = _means(kind, found)
+    number = len(rows) if planned is None else planned
+    counted = _counted(found, rows, number)
+    marks = flags(kind, found, counted["states"], number, counted["evaluated"], by_dimension)
+    return Cell(
+        kind=kind,
+        key=key,
+        name=name,
+        parent=parent,
+        by_dimension=by_dimension,
+        by_domain=by_domain,
+        **counted,
+        by_scorer=by_scorer or {},
+        flags=(*marks, *extra_flags),
+    )
+
+
+def _counted(found: Sequence[Sample], rows: Sequence[Row], planned: int) -> dict[str, Any]:
+    """Return the fields of a cell that are counts."""
+    states = Counter(row["state"] for row in rows)
+    scored_rows = [row for row in rows if row["state"] == "scored"]
     histogram = Counter(row["score"] for row in scored_rows)
     known_still = [bool(row["still"]) for row in scored_rows if row.get("still") is not None]
-    fields: dict[str, Any] = {
-        "scored": counts["scored"],
-        "planned": number,
-        "coverage": counts["scored"] / number if number else None,
-        "states": {state: counts[state] for state in STATES},
-        "reasons": tally(
-            str(row.get("reason")).split(":")[0].strip() for row in rows if row["state"] == "unmeasurable"
-        ),
+    reasons = (str(row.get("reason")).split(":")[0].strip() for row in rows if row["state"] == "unmeasurable")
+    return {
+        "scored": states["scored"],
+        "planned": planned,
+        "coverage": states["scored"] / planned if planned else None,
+        "states": {state: states[state] for state in STATES},
+        "reasons": tally(reasons),
         "event_absent": sum(event_absent(row) for row in rows),
         "groups": len({cluster(row) for row in scored_rows}),
         "evaluated": len([s for s in found if s.triples(full_points)]),
@@ -175,10 +196,6 @@ def cell(
         "scorers": tuple(sorted({who for s in found for who, _ in s.scorers})),
         "still_share": sum(known_still) / len(known_still) if known_still else None,
     }
-    found_flags = (*flags(kind, found, counts, number, fields["evaluated"], by_dimension), *extra_flags)
-    return Cell(
-        kind, key, name, parent, by_dimension, by_domain, **fields, by_scorer=by_scorer or {}, flags=found_flags
-    )
 
 
 def _means(kind: Kind, found: Sequence[Sample]) -> tuple[Mean, Mean]:

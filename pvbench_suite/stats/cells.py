@@ -222,10 +222,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that the reports show, for all models, modalities and profiles of the rows."""
+    """Everything that the reports show, for all models, modalities and profiles of the rows.
+
+    `not_applicable` counts, by dimension, the pairs that are not planned because the dimension does not apply.
+    """
 
     results: tuple[Result, ...]
     gaps: tuple[Comparison, ...]
+    not_applicable: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON types, with the version of its keys."""

@@ -92,7 +92,7 @@ def names(registry: Registry) -> dict[str, str]:
     return found
 
 
-def parse_gates(texts: str | Iterable[str], registry: Registry) -> tuple[Gate, ...]:
+def parse(texts: str | Iterable[str], registry: Registry) -> tuple[Gate, ...]:
     """Return the gates in `texts`: one text or several, each with gates separated by commas, semicolons or spaces.
 
     Raises

@@ -42,7 +42,10 @@ def _health(judge: str, dimension: str | None, scores: Counter[int], failed: int
 
 
 def health(rows: Iterable[Row]) -> tuple[Health, ...]:
-    """Return the health of every judge in `rows`: over all dimensions first, then of each dimension."""
+    """Return the health of every judge in `rows`: over all its dimensions if it has several, then of each dimension.
+
+    A judge id that holds the rubric's digest belongs to one dimension.
+    """
     scores: dict[tuple[str, str | None], Counter[int]] = {}
     failed: Counter[tuple[str, str | None]] = Counter()
     for row in rows:
@@ -55,5 +58,6 @@ def health(rows: Iterable[Row]) -> tuple[Health, ...]:
             elif row["state"] == "judge_failed":
                 scores.setdefault(key, Counter())
                 failed[key] += 1
+    several = Counter(judge for judge, dimension in scores if dimension is not None)
     keys = sorted(scores, key=lambda key: (key[0], key[1] or ""))
-    return tuple(_health(*key, scores[key], failed[key]) for key in keys)
+    return tuple(_health(*key, scores[key], failed[key]) for key in keys if key[1] or several[key[0]] > 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pvbench_suite.results import Row
@@ -14,7 +14,7 @@ from pvbench_suite.stats.sample import FEW, INCOMPLETE, Sample
 
 
 def flags(
-    kind: Kind, found: Sequence[Sample], counts: Counter[str], planned: int, evaluated: int, mean: Mean
+    kind: Kind, found: Sequence[Sample], counts: Mapping[str, int], planned: int, evaluated: int, mean: Mean
 ) -> list[str]:
     """Return what a reader of the cell must know, one flag each."""
     if not planned:
@@ -43,6 +43,12 @@ def tally(texts: Iterable[Any]) -> dict[str, int]:
     """Return how often each text occurs, the most frequent first."""
     counts = Counter(str(text) for text in texts if text)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def remedy(row: Row) -> str:
+    """Return what a pair that was not perceived lacks, and what would produce it."""
+    parts = [str(row.get(key) or "").strip() for key in ("reason", "message")]
+    return "; ".join(dict.fromkeys(part for part in parts if part)) or "no reason given"
 
 
 def provider_ids(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:

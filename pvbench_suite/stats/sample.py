@@ -13,13 +13,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from pvbench_suite import results
 from pvbench_suite.dimensions import Dimension, Registry
 from pvbench_suite.errors import EVENT_REASONS, UserError
-from pvbench_suite.results import STATES, Row
+from pvbench_suite.results import Row
 from pvbench_suite.scoring import percentile
 
+#: The states of a planned pair; `pending` is one that no run has come to yet.
+STATES = (*results.STATES, *(() if "pending" in results.STATES else ("pending",)))
 #: States that say nothing about the video; a result that holds one cannot be ranked and passes no gate.
-INCOMPLETE = ("not_perceived", "judge_failed", "error")
+INCOMPLETE = ("not_perceived", "judge_failed", "error", "pending")
 #: Fewer scored pairs than this flag a dimension.
 FEW = 5
 

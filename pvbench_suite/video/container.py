@@ -2,8 +2,9 @@
 
 Conventions
 -----------
-The file is untrusted.  It is opened as a byte stream, so that its name is never read as an address or pattern, and only demuxers of
-media files are allowed: a playlist that names other files is no video.  Every fault is one `BrokenVideo` of one line.
+The file is untrusted.  It is opened as a byte stream, so that its name is never read as an address or pattern, and only
+demuxers of media files are allowed: a playlist that names other files is no video.  Every fault is one `BrokenVideo` of
+one line.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from pvbench_suite.errors import BrokenVideo
-from pvbench_suite.video.names import shown
+from pvbench_suite.video.faults import FAULTS, broken, cause_of, too_large
 from pvbench_suite.video.structure import truncation
 from pvbench_suite.video.types import Limits
 
@@ -29,28 +29,6 @@ _DEMUXERS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,gif,apng,mpegts,mpeg,mpegvideo,ogg,asf,rm,ivf,obu,h264,hevc,vvc,av1,m4v,mjpeg,"
     "mjpeg_2000,yuv4mpegpipe,nut,mxf,dv,webp_pipe,png_pipe,jpeg_pipe,jpegls_pipe,j2k_pipe,bmp_pipe,tiff_pipe,ppm_pipe,gif_pipe,jpegxl_pipe"
 )
-#: What PyAV raises on bad data, beside its own errors.
-FAULTS = (av.FFmpegError, ValueError, RuntimeError, OverflowError, NotImplementedError)
-
-
-def broken(path: Path, cause: str) -> BrokenVideo:
-    """Return the error that names file and cause in one line."""
-    return BrokenVideo(f"{shown(path.name)}: {shown(cause, 300)}")
-
-
-def cause_of(error: BaseException) -> str:
-    """Return what FFmpeg or the operating system says, without path and number."""
-    if isinstance(error, av.error.InvalidDataError):
-        return "invalid data"
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(text).partition("\n")[0]
-
-
-def too_large(path: Path, width: int, height: int, limits: Limits) -> BrokenVideo:
-    """Return the error for a frame beyond `Limits.max_pixels`."""
-    return broken(
-        path, f"{width}x{height} is more than {limits.max_pixels:,} pixels (--pv-max-pixels); downscale it or raise the limit"
-    )
 
 
 @dataclass(slots=True)
@@ -82,12 +60,17 @@ class ContainerSource:
         """Return the unit of the timestamps [s]."""
         return float(self.stream.time_base) if self.stream.time_base else None
 
+    @property
+    def is_still(self) -> bool:
+        """Return whether the file is a single image, whose duration FFmpeg makes up."""
+        return self.container.format.name.endswith("_pipe")
+
     def packets(self) -> Iterator[av.Packet[Any]]:
         """Yield the packets of the video stream; notes the end of every stream and what is cut by an edit list."""
         for packet in self.container.demux():
-            if packet.pts is not None and packet.time_base is not None:
+            if packet.pts is not None and packet.time_base is not None and not self.is_still:
                 self.end = max(self.end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
-            if packet.stream_index == self.stream.index:
+            if packet.stream.index == self.stream.index:  # a flush packet has no stream_index
                 self.discarded += packet.is_discard and packet.size > 0
                 yield packet
 
@@ -100,6 +83,23 @@ class ContainerSource:
                 self.corrupt += frame.is_corrupt
                 stamp = None if frame.pts is None or frame.time_base is None else float(frame.pts * frame.time_base)
                 yield frame, stamp
+
+    def outline(self) -> tuple[av.VideoFrame | None, list[float | None]]:
+        """Return the first frame and the timestamps [s] of all, in the order of display, without decoding the rest."""
+        first: av.VideoFrame | None = None
+        stamps: list[float | None] = []
+        for packet in self.packets():
+            if first is None:
+                first = next((frame for frame in packet.decode() if isinstance(frame, av.VideoFrame)), None)
+            if packet.size > 0 and not packet.is_discard:
+                unknown = packet.pts is None or packet.time_base is None
+                stamps.append(None if unknown else float(cast(int, packet.pts) * packet.time_base))
+        return first, sorted(stamps, key=lambda stamp: (stamp is None, stamp or 0.0))
+
+    def expected(self) -> int:
+        """Return about how many frames will come, by number or duration; 0 where nothing is known."""
+        step, duration = self.nominal_step, self.container.duration
+        return self.declared() or (round(duration / 1e6 / step) + 1 if step and duration and duration > 0 else 0)
 
     def declared(self) -> int:
         """Return how many frames the container promises to show, or 0 where it does not say.
@@ -114,8 +114,8 @@ class ContainerSource:
     def verify(self, frames: int, step: float | None) -> None:
         """Raise `BrokenVideo` if fewer frames came out than the container declares.
 
-        Where it declares no number, its duration counts, with a tolerance of a tenth, half a second and three steps: the
-        last frame may be held, and true timestamps may have gaps.
+        Where it declares no number, its duration counts, with a tolerance of a tenth, half a second and three steps:
+        the last frame may be held, and true timestamps may have gaps.
         """
         cut = truncation(self.path)
         suffix = f" ({cut})" if cut else ""
@@ -123,7 +123,9 @@ class ContainerSource:
         declared = self.declared()
         if frames == 0:
             says = [f"{declared} frames"] * bool(declared) + [f"{seconds:.4g} s"] * bool(seconds)
-            raise broken(self.path, f"no frame decodes{', the header claims ' + ', '.join(says) if says else ''}{suffix}")
+            raise broken(
+                self.path, f"no frame decodes{', the header claims ' + ', '.join(says) if says else ''}{suffix}"
+            )
         if frames + self.discarded < declared:
             raise broken(self.path, f"{frames} of {declared} declared frames decode{suffix}")
         if cut:
@@ -142,7 +144,7 @@ def open_container(path: Path, limits: Limits) -> Iterator[ContainerSource]:
     with stream:
         try:
             options = {"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"}
-            container = cast(InputContainer, av.open(stream, "r", options=options, metadata_errors="ignore"))
+            container = av.open(stream, "r", options=options, metadata_errors="ignore")
         except (*FAULTS, OSError) as error:
             raise broken(path, _why_closed(path, error)) from error
         with container:

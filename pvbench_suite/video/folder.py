@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import av
 
 from pvbench_suite.errors import BrokenVideo, UserError
-from pvbench_suite.video.container import FAULTS, broken, cause_of, open_container
+from pvbench_suite.video.container import open_container
+from pvbench_suite.video.faults import FAULTS, broken, cause_of
 from pvbench_suite.video.names import natural_key, shown
 from pvbench_suite.video.types import Limits
 
@@ -64,6 +66,10 @@ class FolderSource:
             raise broken(self.path, f"{file.name}: {cause_of(error)}") from error
         raise broken(self.path, f"{file.name}: no image in it")
 
+    def expected(self) -> int:
+        """Return the number of files."""
+        return len(self.files)
+
     def verify(self, frames: int, step: float | None) -> None:
         """Raise `BrokenVideo` if the folder has no images."""
         if frames == 0:
@@ -81,14 +87,14 @@ def open_folder(path: Path, limits: Limits, fps: float | None) -> FolderSource:
         If there are more frames than `limits` allow, or the folder cannot be read.
     """
     if fps is None or not 0 < fps < float("inf"):
-        raise UserError(f"{shown(path.name)}: a folder of frames needs its rate; write \"fps\" in manifest.jsonl")
+        raise UserError(f'{shown(path.name)}: a folder of frames needs its rate; write "fps" in manifest.jsonl')
     try:
         files = frame_files(path)
     except OSError as error:
         raise broken(path, f"cannot be read: {cause_of(error)}") from error
     source = FolderSource(path, limits, files, fps)
     numbers = [int(m[-1]) for m in (re.findall(r"[0-9]+", file.stem) for file in files) if m]
-    steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(numbers)}
     if len(numbers) == len(files) and len(steps) > 1:
         source.warnings.append("gaps in the numbers of the frames")
     return source

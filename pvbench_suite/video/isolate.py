@@ -2,13 +2,15 @@
 
 Conventions
 -----------
-One worker per process, started with the first video and kept; after a crash or a kill the next video starts another.  Frames come
-back through a memory-mapped temporary file, which is unlinked as soon as it is mapped.  No pickle crosses the boundary.
+One worker per process, started with the first video and kept; after a crash or a kill the next video starts another.
+Frames come back through a memory-mapped temporary file, which is unlinked as soon as it is mapped.  No pickle crosses
+the boundary.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import mmap
 import os
@@ -27,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pvbench_suite.errors import BrokenVideo, PVBenchError, UserError
-from pvbench_suite.video.names import shown
+from pvbench_suite.video.faults import broken, timed_out
 from pvbench_suite.video.protocol import protocol_warnings
-from pvbench_suite.video.types import Clip, Limits, Probe
+from pvbench_suite.video.types import DEFAULT_LIMITS, Clip, Limits, Probe
 
 #: Beyond the time that the worker grants itself, before it is killed [s].
 GRACE = 2.0
@@ -68,22 +70,20 @@ class Worker:
         with self._lock:
             process = self._running()
             try:
-                assert process.stdin is not None  # noqa: S101 - opened as a pipe below
+                assert process.stdin is not None
                 process.stdin.write(json.dumps(request) + "\n")
                 process.stdin.flush()
                 line = self._replies.get(timeout=seconds)
             except queue.Empty:
                 self._stop()
-                raise BrokenVideo(
-                    f"{shown(path.name)}: decoding took longer than {request['limits']['seconds']:g} s (--pv-decode-timeout)"
-                ) from None
+                raise timed_out(path, Limits(**request["limits"])) from None
             except BrokenPipeError:
                 line = ""
             except BaseException:
                 self._stop()  # an interrupted request would answer the next one
                 raise
             if not line:
-                raise BrokenVideo(f"{shown(path.name)}: decoder crashed ({self._obituary()})")
+                raise broken(path, f"decoder crashed ({self._obituary()})")
             reply: dict[str, Any] = json.loads(line)
             return reply
 
@@ -140,20 +140,17 @@ class Worker:
             self._process.kill()
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
-                try:
-                    stream.close() if stream else None
-                except OSError:
-                    pass
+                with contextlib.suppress(OSError):  # what is still buffered has no reader any more
+                    if stream is not None:
+                        stream.close()
             self._process = None
 
 
 def _pump(stream: IO[str], replies: queue.SimpleQueue[str]) -> None:
     """Pass lines on until the stream ends; an empty line says that it did."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         for line in stream:
             replies.put(line)
-    except (OSError, ValueError):
-        pass
     replies.put("")
 
 
@@ -183,8 +180,12 @@ def _checked(reply: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise BrokenVideo(reply["broken"])
     if "user" in reply:
         raise UserError(reply["user"])
+    if "bug" in reply:
+        raise DecoderError(f"the decoder process failed; please report it: {reply['bug']}")
     if "disk" in reply:
-        raise UserError(f"no room for decoded frames in {folder.parent} ({reply['disk']}); set TMPDIR to a larger folder")
+        raise UserError(
+            f"no room for decoded frames in {folder.parent} ({reply['disk']}); set TMPDIR to a larger folder"
+        )
     return reply
 
 
@@ -203,7 +204,7 @@ def decode_isolated(
     path: Path,
     *,
     long_side: int = 640,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
     fps: float | None = None,
     worker: Worker | None = None,
 ) -> tuple[Probe, Clip]:
@@ -219,7 +220,9 @@ def decode_isolated(
     worker = worker or _worker()
     out = worker.place()
     try:
-        reply = _checked(worker.ask(path, _request(path, limits, fps, long_side, out), limits.seconds + GRACE), worker.folder)
+        reply = _checked(
+            worker.ask(path, _request(path, limits, fps, long_side, out), limits.seconds + GRACE), worker.folder
+        )
         probe = _probe(reply["probe"])
         frames = _mapped(out, reply["shape"])
     finally:
@@ -231,7 +234,7 @@ def decode_isolated(
 def probe_isolated(
     path: Path,
     *,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
     fps: float | None = None,
     full: bool = True,
     worker: Worker | None = None,

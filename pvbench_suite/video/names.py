@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-File names are untrusted: they may hold line breaks, terminal sequences, quotes, any script, and bytes that are no UTF-8.
+File names are untrusted: they may hold line breaks, terminal sequences, quotes, any script, and bytes that are no
+UTF-8.
 """
 
 from __future__ import annotations

@@ -3,19 +3,23 @@
 Conventions
 -----------
 A display matrix maps coded pixels (x right, y down) to displayed ones; of it the eight that keep pixels on the grid are
-applied (quarter turns and mirrorings).  Colours without a tag are read as Rec. 601, limited range, which is what FFmpeg itself does
-and what generators write when they leave the tag out.  Downscaling averages areas; nothing is ever enlarged except to square pixels.
+applied (quarter turns and mirrorings).  Colours without a tag are read as Rec. 601, limited range, which is what FFmpeg
+itself does and what generators write when they leave the tag out.  Downscaling averages areas; nothing is ever enlarged
+except to square pixels.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from av import VideoFrame
+from av.buffer import Buffer
 from av.video.reformatter import Interpolation, VideoReformatter
 from numpy.typing import NDArray
 
@@ -47,7 +51,7 @@ class Orientation:
 
     @property
     def degrees(self) -> int:
-        """Return the rotation clockwise, 0, 90, 180 or 270; for a mirrored frame, the one after mirroring left and right."""
+        """Return the rotation clockwise, 0, 90, 180 or 270; where mirrored, the one after left and right."""
         if self.transpose:
             return 90 if self.columns else 270
         return 180 if self.rows else 0
@@ -60,8 +64,8 @@ class Orientation:
 
 
 def orientation(frame: VideoFrame) -> Orientation:
-    """Return how a frame is to be turned, from its display matrix; with a warning when the matrix is no quarter turn."""
-    data = frame.side_data.get("DISPLAYMATRIX")
+    """Return how to turn a frame, by its display matrix; with a warning when that is no quarter turn."""
+    data = cast(Mapping[str, Buffer], frame.side_data).get("DISPLAYMATRIX")
     if data is None or data.buffer_size < 36:
         return Orientation()
     a, b, _, c, d = struct.unpack("=5i", bytes(data)[:20])
@@ -84,11 +88,10 @@ def display_size(width: int, height: int, aspect: Fraction | None) -> tuple[int,
         return width, height, None
     if not Fraction(1, 8) <= aspect <= 8:
         return width, height, f"pixel aspect {aspect} is not plausible, not applied"
-    if aspect > 1:
-        width = round(width * aspect)
-    else:
-        height = round(height / aspect)
-    return width, height, f"pixels are not square ({aspect.numerator}:{aspect.denominator}), stretched to {width}x{height}"
+    wide, high = (round(width * aspect), height) if aspect > 1 else (width, round(height / aspect))
+    if (wide, high) == (width, height):
+        return width, height, None
+    return wide, high, f"pixels are not square ({aspect.numerator}:{aspect.denominator}), stretched to {wide}x{high}"
 
 
 def working_size(width: int, height: int, long_side: int) -> tuple[int, int]:

@@ -1,6 +1,7 @@
-"""The protocol of a run: 720p, 10 seconds, a plausible constant rate.  What differs is a warning in the row, never an error.
+"""The protocol of a run: 720p, 10 seconds, a plausible constant rate; what differs is a warning, no error.
 
-Sources: size and length are fixed by the paper (spec ``benchmark.md``); the paper gives no rate, so its bounds are the suite's.
+Sources: size and length are fixed by the paper (spec ``benchmark.md``); the paper gives no rate, so its bounds are the
+suite's.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def rate_warning(probe: Probe, expect: Expected = PAPER) -> str | None:
     if probe.rate is None:
         return None
     if expect.rate is not None:
-        return None if abs(probe.rate / expect.rate - 1) <= 0.01 else f"rate {probe.rate:.4g} fps, not {expect.rate:g} fps"
+        return (
+            None if abs(probe.rate / expect.rate - 1) <= 0.01 else f"rate {probe.rate:.4g} fps, not {expect.rate:g} fps"
+        )
     low, high = expect.rates
     # A hundredth of slack: 59.94 and 60 are neighbours, and rounded timestamps shift the rate a little.
     if 0.99 * low <= probe.rate <= 1.01 * high:
@@ -76,5 +79,10 @@ def vfr_warning(probe: Probe) -> str | None:
 
 def protocol_warnings(probe: Probe, expect: Expected = PAPER) -> tuple[str, ...]:
     """Return every deviation from the protocol as a short clause, in the order size, length, rate, variable rate."""
-    clauses = (size_warning(probe, expect), length_warning(probe, expect), rate_warning(probe, expect), vfr_warning(probe))
+    clauses = (
+        size_warning(probe, expect),
+        length_warning(probe, expect),
+        rate_warning(probe, expect),
+        vfr_warning(probe),
+    )
     return tuple(clause for clause in clauses if clause)

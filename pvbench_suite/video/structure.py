@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Only headers are read (a few hundred bytes).  A truncated download decodes without a word in FFmpeg, and WebM declares no number of
-frames; but MP4 boxes and the Matroska segment state their sizes, which settles it exactly.
+Only headers are read (a few hundred bytes).  A truncated download decodes without a word in FFmpeg, and WebM declares
+no number of frames; but MP4 boxes and the Matroska segment state their sizes, which settles it exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _DATA_BOXES = (b"mdat", b"moov", b"moof")
 def truncation(path: Path) -> str | None:
     """Return one clause that says how the file is cut off, or None where nothing speaks for it.
 
-    Sources: ISO/IEC 14496-12, section 4.2 (boxes); RFC 8794, section 4 (EBML variable-size integers); RFC 9559 (Segment).
+    Sources: ISO/IEC 14496-12, section 4.2 (boxes); RFC 8794, section 4 (EBML variable-size integers); RFC 9559
+    (Segment).
     """
     try:
         size = path.stat().st_size
@@ -54,7 +55,7 @@ def _boxes(stream: BinaryIO, size: int) -> str | None:
         if at + length > size:
             return _cut(size, at + length) if kind in _DATA_BOXES else None
         at += length
-    if "moov".encode() not in kinds:
+    if b"moov" not in kinds:
         return "cut off: the index (moov) is missing"
     return None
 

@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Times in seconds [s], shape (T,); NaN marks a frame without a timestamp.  Time is never frame index / rate, unless nothing else
-is there, and then a warning says so.
+Times in seconds [s], shape (T,); NaN marks a frame without a timestamp.  Time is never frame index / rate, unless
+nothing else is there, and then a warning says so.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def _usual_step(stamps: Floats, nominal: float | None) -> float | None:
 def repair(stamps: Sequence[float | None], nominal: float | None) -> tuple[Floats, tuple[str, ...]]:
     """Return strictly increasing times (T,) [s], the first at 0, and the warnings about what was repaired.
 
-    A few missing, repeated or disordered timestamps are interpolated between their sound neighbours.  Where many are unsound
-    (a jump back to 0 in joined recordings), the sound steps are summed and the others replaced by the usual step.
+    A few missing, repeated or disordered timestamps are interpolated between their sound neighbours.  Where many are
+    unsound (a jump back to 0 in joined recordings), the sound steps are summed and the others replaced by the usual
+    step.
 
     Parameters
     ----------
@@ -88,7 +89,9 @@ def repair(stamps: Sequence[float | None], nominal: float | None) -> tuple[Float
         unsound = ~(np.isfinite(steps) & (steps > 0))
         steps[unsound] = step
         times = np.concatenate([[0.0], np.cumsum(steps)])
-        clause = f"{int(unsound.sum())} of {len(steps)} time steps missing or not positive, replaced by {step * 1e3:.4g} ms"
+        clause = (
+            f"{int(unsound.sum())} of {len(steps)} time steps missing or not positive, replaced by {step * 1e3:.4g} ms"
+        )
     return times - times[0], (clause,)
 
 
@@ -96,7 +99,8 @@ def rate_of(times: Floats, tick: float | None = None) -> tuple[float | None, boo
     """Return the rate [frame/s], None for one frame, and whether the rate is variable.
 
     The rate is that of the usual steps, those within a quarter of the median, averaged: timestamps rounded to
-    milliseconds (33, 33, 34) then still give 30.  A step is unusual beyond a fifth of the median and beyond one `tick` of the time base [s].
+    milliseconds (33, 33, 34) then still give 30.  A step is unusual beyond a fifth of the median and beyond one `tick`
+    of the time base [s].
     """
     if len(times) < 2:
         return None, False

@@ -23,8 +23,9 @@ MODALITIES: tuple[Modality, ...] = ("t2v", "i2v")
 class Video:
     """One file (or folder of frames) of one model, and the prompt group it answers.
 
-    `id` is unique within a model and modality and safe in a test id (``[A-Za-z0-9_.-]``, at most 80 characters).  `group` is the id
-    of a prompt group, or None for a video that belongs to none.  `fps` is given for folders of frames only.
+    `id` is unique within a model and modality and safe in a test id (``[A-Za-z0-9_.-]``, at most 80 characters).
+    `group` is the id of a prompt group, or None for a video that belongs to none.  `fps` is given for folders of frames
+    only.
     """
 
     id: str
@@ -61,15 +62,18 @@ class Limits:
     seconds: float = 120.0
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """What decoding found out about a video.
 
     `hw` = (H, W) [px] as displayed; `frames` decoded; `seconds` from the first timestamp to the end of the last frame,
-    None where one frame stands alone and states no duration; `rate` [frame/s] from the usual step between
-    timestamps, None for one frame; `vfr` whether steps differ beyond the rounding of timestamps; `rotation` degrees
-    clockwise that the display matrix asked for and that were applied (0, 90, 180, 270); `warnings` short clauses about the file
-    itself (several streams, repaired timestamps, ...), not about the protocol.
+    None where one frame stands alone and states no duration; `rate` [frame/s] from the usual step between timestamps,
+    None for one frame; `vfr` whether steps differ beyond the rounding of timestamps; `rotation` degrees clockwise that
+    the display matrix asked for and that were applied (0, 90, 180, 270); `warnings` short clauses about the file itself
+    (several streams, repaired timestamps, ...), not about the protocol.
     """
 
     hw: tuple[int, int]
@@ -87,8 +91,8 @@ class Clip:
     """The decoded frames of a video at working resolution.
 
     `frames` (T, h, w, 3) uint8 RGB, rotation applied, long side at most the working size; `times` (T,) [s], strictly
-    increasing container timestamps, the first at 0; `hw` = (H, W) [px] of the full frame after rotation; `warnings` are those of
-    the probe and the deviations from the protocol (size, length, rate, variable rate), one short clause each.
+    increasing container timestamps, the first at 0; `hw` = (H, W) [px] of the full frame after rotation; `warnings` are
+    those of the probe and the deviations from the protocol (size, length, rate, variable rate), one short clause each.
     """
 
     frames: NDArray[np.uint8]

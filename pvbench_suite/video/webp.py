@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Chunks as in the WebP container specification (Google, RFC 9649): a canvas, and frames with place, duration, blending and
-disposal.  Sizes are little-endian.  The background is transparent, as browsers show it.
+Chunks as in the WebP container specification (Google, RFC 9649): a canvas, and frames with place, duration, blending
+and disposal.  Sizes are little-endian.  The background is transparent, as browsers show it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from pvbench_suite.video.container import broken, too_large
+from pvbench_suite.video.faults import broken, too_large
 from pvbench_suite.video.types import Limits
 
 Image = NDArray[np.uint8]
@@ -111,6 +111,10 @@ class WebpSource:
         mixed = (image[..., :3] * alpha + place[..., :3] * under) / np.maximum(total, 1e-6)
         place[..., :3] = np.round(mixed)
         place[..., 3:] = np.round(total * 255)
+
+    def expected(self) -> int:
+        """Return 0: the number of frames is not stated."""
+        return 0
 
     def verify(self, frames: int, step: float | None) -> None:
         """Raise `BrokenVideo` if no frame came out."""

@@ -2,8 +2,9 @@
 
 Conventions
 -----------
-One JSON object a line: requests on standard input, replies on what was standard output.  Frames go into the file that the request
-names, as raw bytes (T, h, w, 3).  The process ends when its input does, so it never outlives its parent for longer than one video.
+One JSON object a line: requests on standard input, replies on what was standard output.  Frames go into the file that
+the request names, as raw bytes (T, h, w, 3).  The process ends when its input does, so it never outlives its parent for
+longer than one video.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +30,9 @@ class FileSink:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.shape: tuple[int, ...] = ()
+
+    def expect(self, count: int) -> None:
+        """Take a hint of how many frames will come; a file needs none."""
 
     def add(self, image: Image) -> None:
         """Take one image (h, w, 3) uint8; DiskFull when the file cannot grow."""
@@ -58,6 +63,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"user": str(error)}
     except DiskFull as error:
         return {"disk": str(error)}
+    except Exception as error:  # a fault of ours, which must not pass for a broken video
+        return {"bug": " ".join(traceback.format_exception(error)[-2:])}
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ def test_a_tenth_of_the_time_counts_however_it_is_spread() -> None:
     x[::9] = 1.0
     assert series.time_statistic(x, 1 / 24) == 1.0
     x = np.zeros(100)
-    x[::11] = 1.0
+    x[::12] = 1.0
     assert series.time_statistic(x, 1 / 24) == 0.0
 
 

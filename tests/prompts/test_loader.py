@@ -106,6 +106,11 @@ def test_a_bad_file_is_one_line_with_file_line_and_key(tmp_path: Path, content: 
     assert len(str(caught.value)) < 900
 
 
+def test_a_line_of_256_kibibytes_is_the_limit() -> None:
+    """A hundred times a group's usual size, and small enough to parse in no time."""
+    assert MAX_LINE == 262_144
+
+
 def test_several_faults_of_one_line_are_counted(tmp_path: Path) -> None:
     """The first fault is told, and how many more there are."""
     with pytest.raises(PromptError, match=r"\(and 2 more\)"):
@@ -252,3 +257,10 @@ def test_a_missing_or_empty_shipped_file_is_an_empty_suite(tmp_path: Path, monke
     assert len(load()) == 0
     write(tmp_path, "", "groups.jsonl")
     assert len(load()) == 0
+
+
+def test_the_example_in_the_documentation_loads(tmp_path: Path) -> None:
+    """What a user copies from docs/prompts.md works."""
+    docs = (Path(__file__).resolve().parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    example = docs.split("```json\n")[1].split("```")[0]
+    assert load(write(tmp_path, example)).get("kitchen_01") is not None

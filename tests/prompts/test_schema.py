@@ -50,6 +50,9 @@ def test_the_digest_does_not_depend_on_how_a_group_is_written() -> None:
         '{"prompt":"x","part":"custom","expect":{"g_scale":1,"events":[]},"tags":[],'
         '"objects":[{"body":"rigid","mass":1.0,"noun":"b","name":"b","shape":null}],"id":"a"}'
     )
+    one = Group(id="a", prompt="x", judge_notes={"R15": "Stay.", "R25": "Rest."})
+    other = Group(id="a", prompt="x", judge_notes={"R25": "Rest.", "R15": "Stay."})
+    assert one.digest() == other.digest()
     assert plain.digest() == wordy.digest()
     assert len(plain.digest()) == 12
     assert int(plain.digest(), 16) >= 0

@@ -245,3 +245,11 @@ def test_the_shipped_groups_hold_all_rules() -> None:
 def test_every_event_has_an_arity_or_needs_no_object() -> None:
     """Moves of camera and light need none; every other event has its least number of objects."""
     assert set(structure.ARITY) == set(EVENTS) - {"camera_move", "light_move"}
+
+
+def test_the_totals_are_those_of_the_specification() -> None:
+    """600 groups, 30 % of them embodied: 70 in the supplement and 110 in the rest."""
+    assert counts.TOTALS == {"single": 230, "hybrid": 230, "supplement": 140}
+    assert sum(counts.EMBODIED.values()) == 0.3 * sum(counts.TOTALS.values())
+    assert counts.EMBODIED["supplement"] == 70
+    assert counts.EMBODIED["single"] == 55

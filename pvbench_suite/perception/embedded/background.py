@@ -46,21 +46,27 @@ class Scene:
 
 
 def _aligned(image: Image, target: Image) -> Image:
-    """Return `image` after the gain and offset per channel, and the slow shading, that bring it nearest to `target`."""
-    out = np.empty_like(image)
-    for c in range(3):
-        x, y = image[::3, ::3, c].ravel(), target[::3, ::3, c].ravel()
-        keep = np.ones(len(x), dtype=bool)
-        gain, offset = 1.0, float(np.median(y - x))
-        for _ in range(3):
-            spread = float(np.var(x[keep]))
-            if spread > 4.0:
-                gain = float(np.clip(np.mean((x[keep] - x[keep].mean()) * (y[keep] - y[keep].mean())) / spread, 0.5, 2))
-            offset = float(np.mean(y[keep]) - gain * np.mean(x[keep]))
-            e = np.abs(gain * x + offset - y)
-            keep = e <= max(3.0, 3.0 * float(np.median(e)))
-        out[..., c] = gain * image[..., c] + offset
+    """Return `image` after the change of tone and tint, and of slow shading, that brings it nearest to `target`."""
+    x, y = _tone(image[::3, ::3].reshape(-1, 3)), target[::3, ::3].reshape(-1, 3)
+    plain = np.zeros((x.shape[1], 3), dtype=np.float32)
+    plain[1:4] = np.eye(3)
+    plain[0] = np.median(y - x[:, 1:4], axis=0)
+    model = plain
+    for _ in range(4):
+        e = np.abs(x @ model - y).max(axis=1)
+        keep = e <= max(3.0, 2.5 * float(np.median(e)))
+        # a weak pull towards the plain shift keeps what the picture does not show (an unseen tint) where it is
+        pull = 1e-4 * np.count_nonzero(keep) * np.diag([0.0, *[float(v) for v in np.var(x[keep, 1:], axis=0) + 9.0]])
+        a = x[keep].T @ x[keep] + pull
+        model = np.linalg.solve(a, x[keep].T @ y[keep] + pull @ plain).astype(np.float32)
+    out = (_tone(image.reshape(-1, 3)) @ model).reshape(image.shape)
     return out + _shading(target - out)
+
+
+def _tone(pixels: Image) -> Image:
+    """Return the terms (n, 5) of the tone model: 1, Y, Cr, Cb and the curvature of Y."""
+    y = pixels[:, :1] / 255.0
+    return np.concatenate([np.ones_like(y), pixels, 255.0 * y * (1.0 - y)], axis=1).astype(np.float32)
 
 
 def _shading(rest: Image) -> Image:
@@ -76,8 +82,7 @@ def _shading(rest: Image) -> Image:
 def _median(stack: Bytes) -> Image:
     """Return the median over time (h, w, 3) of at most `SAMPLES` frames spread over the clip."""
     pick = np.unique(np.linspace(0, len(stack) - 1, min(SAMPLES, len(stack))).round().astype(int))
-    middle = len(pick) // 2
-    return np.asarray(np.partition(stack[pick], middle, axis=0)[middle], dtype=np.float32)
+    return _middle(stack[pick])
 
 
 def scene(clip: Clip, kept: Indices) -> Scene:
@@ -96,13 +101,23 @@ def scene(clip: Clip, kept: Indices) -> Scene:
 
 
 def thresholds(stack: Bytes, background: Image) -> Image:
-    """Return the least difference (h, w, 3) that counts at each pixel and channel [levels], from the pixel's own noise."""
+    """Return the least difference (h, w, 3) that counts at each pixel and channel [levels], from the pixel's own noise.
+
+    The noise is the smaller of what the pixel strays from the background and 2.5 times what it changes between frames a
+    quarter of a second or so apart: an object that rests on a pixel must not pass for its noise.
+    """
     pick = np.unique(np.linspace(0, len(stack) - 1, min(31, len(stack))).round().astype(int))
-    off = np.abs(stack[pick].astype(np.int16) - np.rint(background).astype(np.int16)).astype(np.uint8)
-    middle = len(pick) // 2
-    noise = 1.4826 * np.partition(off, middle, axis=0)[middle].astype(np.float32)
-    noise = cv2.blur(cv2.dilate(noise, np.ones((3, 3), np.uint8)), (3, 3))
+    samples = stack[pick].astype(np.int16)
+    away = _middle(np.abs(samples - np.rint(background).astype(np.int16)))
+    noise = away if len(pick) < 3 else np.minimum(away, 1.77 * _middle(np.abs(np.diff(samples, axis=0))))
+    noise = cv2.blur(cv2.dilate(1.4826 * noise, np.ones((3, 3), np.uint8)), (3, 3))
     return np.maximum(np.array([LUMA, CHROMA, CHROMA], dtype=np.float32), SIGMAS * noise).astype(np.float32)
+
+
+def _middle(values: NDArray[np.generic]) -> Image:
+    """Return the upper median of `values` (T, ...) over time."""
+    k = len(values) // 2
+    return np.asarray(np.partition(values, k, axis=0)[k], dtype=np.float32)
 
 
 def foreground(world: Scene, t: int) -> Mask:
@@ -144,10 +159,12 @@ def _without_shadows(strong: Mask, shade: Mask, dim: Image) -> Mask:
 
 def clean(mask: Mask) -> Mask:
     """Return `mask` without specks and threads, with its small gaps closed and its holes filled."""
-    m = mask.astype(np.uint8)
-    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
-    m = cv2.morphologyEx(m, cv2.MORPH_OPEN, cross)
-    m = cv2.morphologyEx(m, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5)))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
+    m = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3)))
+    m = cv2.morphologyEx(m, cv2.MORPH_CLOSE, disc)
     outlines, _ = cv2.findContours(m, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     cv2.drawContours(m, outlines, -1, 1, cv2.FILLED)
-    return m > 0
+    # strings and cracks go, the corners of thick bodies stay; beyond the border everything goes on
+    wide = cv2.copyMakeBorder(m, 4, 4, 4, 4, cv2.BORDER_REPLICATE)
+    thick = cv2.dilate(cv2.morphologyEx(wide, cv2.MORPH_OPEN, disc), np.ones((3, 3), np.uint8))[4:-4, 4:-4]
+    return (m > 0) & (thick > 0)

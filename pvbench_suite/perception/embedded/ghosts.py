@@ -1,0 +1,140 @@
+"""An object that rests for long is not background, and the place that it left is not an object.
+
+Conventions
+-----------
+Where the picture of a place has two steady states, one of them shows an object.  It is the state with the stronger edge
+along the outline of the place: an object brings its outline with it, a bare background does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pvbench_suite.perception.embedded.background import Image, Mask, Scene, thresholds
+from pvbench_suite.perception.embedded.frames import Bytes
+
+#: A state is steady when it holds for this long [s] and in this share of the frames that differ from the background.
+STEADY, SHARE = 0.3, 0.6
+#: Neighbouring pixels belong together when their states begin and end within this time of each other [s].
+TOGETHER = 0.2
+#: A state shows the object when its edge along the outline is stronger by this factor.
+STRONGER = 1.1
+#: Smallest place that is looked at, as a share of the picture.
+SMALLEST = 1e-4
+
+
+def repaired(world: Scene, pace: float) -> Scene:
+    """Return `world` with the objects removed from its background; frames are `pace` [s] apart."""
+    for _ in range(2):
+        background = world.background.copy()
+        changed = False
+        for place, frames in steady_places(world, pace):
+            changed |= _repair(world, place, frames, background)
+        if not changed:
+            break
+        world = replace(world, background=background, threshold=thresholds(world.stack, background))
+    return world
+
+
+def steady_places(world: Scene, pace: float) -> list[tuple[Mask, NDArray[np.bool_]]]:
+    """Return the places (h, w) that hold a second steady state, each with the frames (T,) that show it."""
+    stack, h, w = world.stack, *world.background.shape[:2]
+    differs = np.stack([world.difference(t)[1] > 1.0 for t in range(len(stack))])
+    least = max(2, int(np.ceil(STEADY / pace)))
+    pixels = np.flatnonzero(differs.sum(axis=0).ravel() >= least)
+    if not pixels.size:
+        return []
+    on = differs.reshape(len(stack), -1)[:, pixels]
+    steady = _steady(stack.reshape(len(stack), -1, 3)[:, pixels], on, world.threshold.reshape(-1, 3)[pixels])
+    held = steady.sum(axis=0)
+    good = (held >= least) & (held >= SHARE * on.sum(axis=0))
+    pixels, steady = pixels[good], steady[:, good]
+    if not pixels.size:
+        return []
+    first = steady.argmax(axis=0)
+    last = len(stack) - 1 - steady[::-1].argmax(axis=0)
+    labels = _groups(pixels, first, last, (h, w), max(1, round(TOGETHER / pace)))
+    places = []
+    for label, count in zip(*np.unique(labels, return_counts=True), strict=True):
+        if count >= max(9.0, SMALLEST * h * w):
+            place = np.zeros(h * w, dtype=bool)
+            place[pixels[labels == label]] = True
+            shows = steady[:, labels == label].mean(axis=1) >= 0.6
+            if shows.sum() >= least:
+                places.append((place.reshape(h, w), shows))
+    return places
+
+
+def _steady(values: Bytes, on: Mask, threshold: Image) -> Mask:
+    """Return in which frames (T, P) each pixel shows the median of the values (T, P, 3) it has where it is `on`."""
+    frames, count = on.shape
+    out = np.zeros((frames, count), dtype=bool)
+    for start in range(0, count, 8192):
+        part = slice(start, start + 8192)
+        v = values[:, part].astype(np.float32)
+        v[~on[:, part]] = np.nan
+        centre = np.nanmedian(v, axis=0)
+        off = np.abs(values[:, part] - centre) / threshold[None, part]
+        out[:, part] = on[:, part] & (off.max(axis=-1) < 0.8)
+    return out
+
+
+def _groups(
+    pixels: NDArray[np.intp], first: NDArray[np.intp], last: NDArray[np.intp], size: tuple[int, int], near: int
+) -> NDArray[np.int32]:
+    """Return a label (P,) per pixel: neighbours whose states begin and end together share it."""
+    h, w = size
+    index = np.full(h * w, -1, dtype=np.intp)
+    index[pixels] = np.arange(len(pixels))
+    links = []
+    for step, ok in ((1, pixels % w < w - 1), (w, pixels // w < h - 1)):
+        a = np.flatnonzero(ok)
+        b = index[pixels[a] + step]
+        a, b = a[b >= 0], b[b >= 0]
+        same = (np.abs(first[a] - first[b]) <= near) & (np.abs(last[a] - last[b]) <= near)
+        links.append(np.stack([a[same], b[same]]))
+    pairs = np.concatenate(links, axis=1)
+    graph = coo_array((np.ones(pairs.shape[1], dtype=np.int8), (pairs[0], pairs[1])), shape=(len(pixels),) * 2)
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+
+
+def outline_edge(image: Image, place: Mask) -> float:
+    """Return the mean step of `image` (h, w, 3) across the outline of `place` (h, w), in levels."""
+    kernel = np.ones((3, 3), np.uint8)
+    m = place.astype(np.uint8)
+    outside = cv2.dilate(m, kernel, iterations=3) - cv2.dilate(m, kernel)
+    inside = cv2.erode(m, kernel)
+    inside = (m - cv2.erode(inside, kernel, iterations=2)) if inside.any() else m
+    ys, xs = np.nonzero(m)
+    box = (slice(max(0, ys.min() - 6), ys.max() + 7), slice(max(0, xs.min() - 6), xs.max() + 7))
+    # local step: blurred colours just inside and just outside, compared where both are near
+    part, i, o = image[box], inside[box].astype(np.float32), outside[box].astype(np.float32)
+    size = (9, 9)
+    wi, wo = cv2.blur(i, size), cv2.blur(o, size)
+    near = (wi > 0.05) & (wo > 0.05)
+    if not near.any():
+        return 0.0
+    ci = cv2.blur(part * i[..., None], size) / np.maximum(wi, 1e-3)[..., None]
+    co = cv2.blur(part * o[..., None], size) / np.maximum(wo, 1e-3)[..., None]
+    return float(np.mean(np.sqrt(np.sum((ci - co) ** 2, axis=-1))[near]))
+
+
+def _repair(world: Scene, place: Mask, shows: NDArray[np.bool_], background: Image) -> bool:
+    """Paint the second state of `place` into `background` if the first shows an object; return whether it did."""
+    frames = np.flatnonzero(shows)
+    pick = frames[np.unique(np.linspace(0, len(frames) - 1, min(15, len(frames))).round().astype(int))]
+    ys, xs = np.nonzero(place)
+    box = (slice(max(0, ys.min() - 8), ys.max() + 9), slice(max(0, xs.min() - 8), xs.max() + 9))
+    second = world.background.copy()
+    second[box] = np.median(world.stack[pick][:, box[0], box[1]], axis=0)
+    if outline_edge(world.background, place) <= STRONGER * outline_edge(second, place):
+        return False
+    wide = cv2.dilate(place.astype(np.uint8), np.ones((3, 3), np.uint8), iterations=2) > 0
+    background[wide] = second[wide]
+    return True

@@ -1,0 +1,116 @@
+"""Which paths are bodies, and how sure that is.
+
+Conventions
+-----------
+The confidence of an object is a product of shares in [0, 1]: how steady its area and its look are, how solid its shape,
+how long it is seen, and how much of all that moves in the clip the accepted objects explain together.  An object below
+0.10 (the object gate of the benchmark) stays in the record because it may hide others, and is never judged itself.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from pvbench_suite.perception.embedded.background import Scene
+from pvbench_suite.perception.embedded.blobs import Region, solidity, unlike
+from pvbench_suite.perception.embedded.frames import Floats
+from pvbench_suite.perception.embedded.stitching import summary
+from pvbench_suite.perception.embedded.tracking import Path
+
+#: The object gate of the benchmark, and the confidence of what is recorded but not judged.
+GATE, UNSURE = 0.10, 0.05
+#: A path needs this many frames and this long [s] to be recorded at all.
+FRAMES, SECONDS = 5, 0.2
+#: An object moves when its centre covers this share of its diameter, and this many pixels.
+MOVES, PIXELS = 0.5, 3.0
+#: Explained share of what moves at which the clip is not understood at all, and fully.
+EXPLAINED = (0.35, 0.65)
+
+
+def _ramp(x: float, low: float, high: float) -> float:
+    """Return 0 at `low`, 1 at `high`, linear between (either may be the larger)."""
+    return float(np.clip((x - low) / (high - low), 0.0, 1.0))
+
+
+def quality(path: Path, pace: float) -> float:
+    """Return how much `path` looks like one solid body, in [0, 1]."""
+    times = sorted(path.seen)
+    whole: list[Region] = [path.seen[t] for t in times if path.seen[t].whole] or [path.seen[t] for t in times]
+    areas = np.array([r.area for r in whole], dtype=float)
+    change = float(np.median(np.abs(np.diff(np.log(areas))))) if len(areas) > 1 else 1.0
+    pick = whole[:: max(1, len(whole) // 25)]
+    look, _ = summary(path)
+    strange = float(np.median([unlike(r.look, look) for r in pick]))
+    solid = float(np.median([solidity(r) for r in pick]))
+    parts = len(whole) / len(times)
+    return (
+        _ramp(change, 0.35, 0.1)
+        * _ramp(strange, 0.5, 0.3)
+        * _ramp(solid, 0.6, 0.8)
+        * _ramp(len(times) * pace, 0.0, 0.4)
+        * _ramp(parts, 0.1, 0.4)
+    )
+
+
+def moves(path: Path) -> bool:
+    """Return whether the centre of `path` covers a good part of its diameter."""
+    places = np.array([r.centre for r in path.seen.values()])
+    span = np.linalg.norm(np.subtract(*np.percentile(places, [97, 3], axis=0)))
+    _, area = summary(path)
+    return bool(span >= max(PIXELS, MOVES * 2.0 * np.sqrt(area / np.pi)))
+
+
+def steady(path: Path, pace: float) -> bool:
+    """Return whether `path` is a body at rest that was there for a while and not always: same place, same shape."""
+    areas = np.array([r.area for r in path.seen.values()], dtype=float)
+    spread = float(np.median(np.abs(areas - np.median(areas))) / np.median(areas))
+    return len(areas) * pace >= 0.5 and spread < 0.08 and solidity(path.shape) > 0.85
+
+
+def soft_shadow(world: Scene, path: Path) -> bool:
+    """Return whether `path` is a dim patch without an edge: the background shows through, only darker."""
+    times = sorted(path.seen)
+    votes = []
+    for t in times[:: max(1, len(times) // 7)]:
+        region = path.seen[t]
+        mask = region.paste(world.background.shape[:2])
+        dim, _ = world.difference(t)
+        ratio = 1.0 + dim / np.maximum(world.background[..., 0], 1.0)
+        colour = world.stack[t][mask].astype(np.float32)[:, 1:]
+        still = (world.background[mask][:, 1:] - 128.0) * np.clip(ratio[mask], 0, 1)[:, None] + 128.0
+        tint = np.sqrt(np.sum(((colour - still) / world.threshold[mask][:, 1:]) ** 2, axis=-1))
+        depth = -dim[mask]
+        dimmed = float(np.mean((depth > 0) & (ratio[mask] > 0.5) & (tint < 1.2)))
+        rim = mask & ~(cv2.erode(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0)
+        steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0), cv2.Sobel(dim, cv2.CV_32F, 0, 1)) / 8.0
+        votes.append(dimmed > 0.6 and float(steep[rim].mean()) < 0.35 * max(float(depth.mean()), 1.0))
+    return float(np.mean(votes)) > 0.5
+
+
+def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: float) -> list[tuple[Path, float]]:
+    """Return the paths worth recording with their confidence, the surest first decided, in order of appearance."""
+    least = max(FRAMES, round(SECONDS / pace))
+    long = [p for p in paths if len(p.seen) >= least]
+    sure = np.array([quality(p, pace) if moves(p) or steady(p, pace) else 0.0 for p in long])
+    shade = np.array([soft_shadow(world, p) for p in long], dtype=bool)
+    if (sure[~shade] >= GATE).any():
+        sure[shade] = 0.0
+    total = sum(r.area for regions in found for r in regions)
+    part = sum(r.area for p, s in zip(long, sure, strict=True) if s >= GATE for r in p.seen.values())
+    known = _ramp(part / max(total, 1), *EXPLAINED)
+    out = [(p, float(s * known)) for p, s in zip(long, sure, strict=True)]
+    return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or _large(p, world.background.shape)]
+
+
+def _large(path: Path, size: tuple[int, ...]) -> bool:
+    """Return whether `path` is large enough to hide something."""
+    return summary(path)[1] >= 1e-3 * size[0] * size[1]
+
+
+def confidences(paths: list[tuple[Path, float]], frames: int) -> Floats:
+    """Return the confidence (T, N) per frame: the object's where it is seen, 0 where it is not."""
+    out = np.zeros((frames, len(paths)))
+    for n, (path, sure) in enumerate(paths):
+        out[sorted(path.seen), n] = sure
+    return out
