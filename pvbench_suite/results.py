@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pvbench_suite.errors import UserError
+from pvbench_suite.files import write_atomic
 
 #: Version of the row's keys.
 SCHEMA = 1
@@ -141,8 +142,6 @@ def write_plan(folder: Path, videos: Iterable[Any], profile: str, modality: str 
 
     Only the modalities of this run are replaced, so that T2V and I2V can be scored in turn.
     """
-    from pvbench_suite.perception.cache import write_atomic
-
     entries = [
         {
             "video": p.video.id,

@@ -214,8 +214,8 @@ def _legend() -> list[str]:
     return [
         "---",
         "",
-        "Scores are percentiles, (mean of 1 to 5 - 1) / 4 * 100, with every evaluated dimension weighted alike. Worst "
-        "case: missing and broken videos, and what could not be measured where the prompt targets it, count as 1. Measured "
-        'only: without the pairs whose demanded event did not happen. "-" means that there is no number. See '
-        "docs/results.md.",
+        "Scores are percentiles, (mean of 1 to 5 - 1) / 4 * 100, with every evaluated dimension weighted alike. "
+        "Worst case: missing and broken videos, and what could not be measured where it is targeted, count as 1. "
+        "Measured only: without the pairs whose demanded event did not happen. "
+        '"-" means that there is no number. See docs/results.md.',
     ]

@@ -83,7 +83,7 @@ def _notes(r: Result) -> list[str]:
     notes = [f"{cell.key}: {flag}" for cell in cells for flag in cell.flags if not flag.startswith("not planned")]
     few = [cell.key for cell in r.dimensions.values() if any(flag.startswith("few:") for flag in cell.flags)]
     if few:
-        notes.append(f"fewer than 5 scored pairs: {', '.join(few)}")
+        notes.append(f"fewer than 5 scored pairs in {len(few)} dimensions: {', '.join(few)}")
     notes += [f"{cell.key}: {f}" for cell in r.dimensions.values() for f in cell.flags if f.startswith("collapse:")]
     return notes
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from pvbench_suite.files import write_atomic
 from pvbench_suite.perception.protocol import Profile, Provider
 from pvbench_suite.perception.types import RECORDS, SCHEMA_VERSION, Array, Record, RecordError
 
@@ -150,17 +149,3 @@ class Cache:
             return
         path = self.folders[0] / self.relative(digest, record.product, provider)
         write_atomic(path, dump(record, {"provider": provider, "video": digest}))
-
-
-def write_atomic(path: Path, content: bytes) -> None:
-    """Write `content` to `path` by a temporary file in the same folder and a rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)  # noqa: PTH101 - mkstemp gives 0600, a shared cache must be readable
-        os.replace(name, path)  # noqa: PTH105
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -164,12 +164,14 @@ def bounce_levels(t: ArrayLike, X: ArrayLike, contacts: ArrayLike, down: ArrayLi
         One each for every flight of at least 8 frames and 0.2 s, in world units; both empty with fewer than two
         flights, when nothing falls, or when the height moves by less than 16 times its noise.
     """
-    time, hits = np.asarray(t, dtype=np.float64), np.sort(np.asarray(contacts, dtype=np.float64).ravel())
+    time, hits = np.asarray(t, dtype=np.float64), np.asarray(contacts, dtype=np.float64).ravel()
+    hits = np.sort(hits[np.isfinite(hits)])
     g = np.asarray(down, dtype=np.float64)
     y = -np.asarray(X, dtype=np.float64) @ (g / np.linalg.norm(g))
     y = np.where(np.isfinite(y), y, np.nan)
-    dt = median_dt(time)
-    noise = float(sd3(y))
+    if hits.size == 0 or not np.isfinite(y).any():
+        return [], []
+    dt, noise = median_dt(time), float(sd3(y))
     edges = np.concatenate([[-np.inf], hits, [np.inf]])
     fits = []
     for k, (start, stop) in enumerate(pairwise(edges)):

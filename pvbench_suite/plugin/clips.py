@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from pvbench_suite.errors import BrokenVideo
-from pvbench_suite.perception.cache import DECODE_SPEC, write_atomic
+from pvbench_suite.files import write_atomic
+from pvbench_suite.perception.cache import DECODE_SPEC
 from pvbench_suite.plugin.options import Options
 from pvbench_suite.video.decode import decode_isolated
 from pvbench_suite.video.types import Clip, Limits, Video

@@ -42,9 +42,7 @@ from pvbench_suite.stats.sample import (
 )
 
 
-def summarize(
-    rows: Iterable[Row], registry: Registry, not_applicable: Mapping[str, int] | None = None
-) -> Summary:
+def summarize(rows: Iterable[Row], registry: Registry, not_applicable: Mapping[str, int] | None = None) -> Summary:
     """Return the summary of all models, modalities and profiles in `rows`.
 
     Parameters

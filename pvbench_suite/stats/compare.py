@@ -88,12 +88,14 @@ def difference(
     """
     modalities = {row["modality"] for row in (*first, *second)}
     common = [d for d in registry.dimensions if modalities <= set(d.modalities)]
+    wanted = [m for m in _members(common, registry) if keys is None or m[1] in keys]
+    inside = set().union(*(members for _, _, _, members in wanted))
+    common = [d for d in common if d.id in inside]
     sides = [Side(a, b, paired(a, b)) for a, b in zip(samples(first, common), samples(second, common), strict=True)]
     refuse_unlike(sides, names)
     cells = {
         key: _cell(kind, key, name, [s for s in sides if s.dimension.id in members], names)
-        for kind, key, name, members in _members([s.dimension for s in sides], registry)
-        if keys is None or key in keys
+        for kind, key, name, members in wanted
     }
     suites = [sorted({str(row.get("suite")) for row in side}) for side in (first, second)]
     notes = () if suites[0] == suites[1] else (f"suite versions differ: {suites[0]} and {suites[1]}",)

@@ -10,7 +10,6 @@ the video (not_perceived, judge_failed, error), or where there is no mean, it is
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -145,8 +144,10 @@ def check_gate(gate: Gate, result: Result) -> GateResult:
     mean = cell.by_dimension
     score = mean.worst_case if gate.worst_case else mean.score
     lacking = {state: cell.states[state] for state in INCOMPLETE if cell.states[state]}
-    if lacking or score is None or not math.isfinite(score):
-        why = unranked_reason(cell) or "no scored pair"
+    reason = unranked_reason(cell)
+    # A dimension that is merely unmeasurable leaves a domain partial, not undecidable: the line says so.
+    if score is None or (reason and not reason.startswith("partial:")):
+        why = reason or "no scored pair"
         return _finding(gate, result, "not decidable", score, mean.detectable, lacking, why)
     above = score - gate.threshold
     held = above >= -_TOLERANCE if gate.operator == ">=" else above > _TOLERANCE
@@ -166,8 +167,10 @@ def _finding(
 ) -> GateResult:
     shown = "no score" if score is None else f"{score:.1f}"
     smallest = "not known" if detectable is None else f"{detectable:.1f}"
+    # Names may come from a manifest; a line for a terminal holds no control characters.
+    whose = "".join(c if c.isprintable() else "?" for c in f"{result.model} {result.modality} ({result.profile})")
     line = (
-        f"{outcome}: {gate} on {result.model} {result.modality} ({result.profile}): {shown}"
+        f"{outcome}: {gate} on {whose}: {shown}"
         f"{f'; {why}' if why else ''}; smallest difference this sample could show: {smallest}"
     )
     return GateResult(gate, result.model, result.modality, result.profile, outcome, score, detectable, lacking, line)

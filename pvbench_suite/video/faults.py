@@ -1,4 +1,4 @@
-"""The ways a video can be broken, each one line that names the file and the cause, and the option where a limit is the cause."""
+"""The ways a video can be broken: each one line that names file and cause, and the option of a limit."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ F = 800.0
 
 
 def mask(along: np.ndarray, across: np.ndarray, depth: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return moments (T, 2, 2) [px^2] of a body with these log half-sizes, and the axis at `angle` [rad] in the image."""
+    """Return moments (T, 2, 2) [px^2] of a body with these log half-sizes, and its axis at `angle` [rad]."""
     axis, other = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
     sizes = [np.exp(2 * s) * (F / depth) ** 2 for s in (along, across)]
     return sum(s[:, None, None] * np.outer(v, v) for s, v in zip(sizes, (axis, other), strict=True)), axis
@@ -68,11 +68,12 @@ def test_only_the_milder_hypothesis_counts_and_both_series_are_kept() -> None:
     moments, axis = mask(np.zeros(n), wide, np.full(n, 5.0), 0.0)
     m = volume_change(moments, np.full(n, 5.0), F, axis)
     assert m.value == pytest.approx(0.2, abs=1e-9)
-    assert np.ptp(m.evidence["v_axis"]) == pytest.approx(0.4) and np.ptp(m.evidence["v_across"]) == pytest.approx(0.2)
+    assert np.ptp(m.evidence["v_axis"]) == pytest.approx(0.4)
+    assert np.ptp(m.evidence["v_across"]) == pytest.approx(0.2)
 
 
 def test_an_elongated_body_that_turns_is_not_measured() -> None:
-    """ln 2 times sin^2 of the turn is above 0.05 from 16 deg on, and capped at a quarter turn."""
+    """Log 2 times sin^2 of the turn is above 0.05 from 16 deg on, and capped at a quarter turn."""
     along, across, depth = clip(96, 0.1)
     moments, axis = mask(along + math.log(2), across, depth, 0.3)
     assert volume_change(moments, depth, F, axis, turn=15.0).value == pytest.approx(0.0, abs=1e-9)

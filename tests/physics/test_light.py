@@ -125,7 +125,8 @@ def test_a_vertical_light_leaves_its_shadow_out() -> None:
     """Within 10 deg of the vertical the azimuth is noise, so the shadow is not tested."""
     light = np.broadcast_to([math.sin(math.radians(8)), -math.cos(math.radians(8)), 0.0], (96, 3))
     m = light_consistency(light=light, shadow=np.broadcast_to([0.0, 0.0, 1.0], (96, 3)), dt=1 / 12)
-    assert m.value == pytest.approx(0.0, abs=1e-6) and m.evidence["shadow"] is None
+    assert m.value == pytest.approx(0.0, abs=1e-6)
+    assert m.evidence["shadow"] is None
 
 
 def test_a_still_clip_has_no_motion() -> None:

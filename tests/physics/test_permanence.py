@@ -77,7 +77,9 @@ def test_order_of_objects_mirror_and_time_do_not_matter(seed: int) -> None:
     state[:, 4] = NEVER_FOUND
     m = unexplained_absence(state)
     assert unexplained_absence(state[:, rng.permutation(5)]).value == m.value
-    assert m.n == 4 and m.evidence["shares"][4] is None and m.evidence["object"] == 2
+    assert m.n == 4
+    assert m.evidence["shares"][4] is None
+    assert m.evidence["object"] == 2
 
 
 @few
@@ -102,9 +104,9 @@ def test_a_nearer_surface_hides_and_a_farther_one_does_not() -> None:
         assert set(states[20:40, 0]) == {HIDDEN if hidden else UNEXPLAINED}
         assert set(states[:20, 0]) == {SEEN}
     narrow = lose(scene(60, 0.0), slice(20, 40))
-    narrow["depth"][:, :, :6] = 1.0
+    narrow["depth"][:, :, :5] = 1.0
     assert set(object_states(**narrow, hw=HW)[20:40, 0]) == {UNEXPLAINED}
-    narrow["depth"][:, :, 6:7] = 1.0
+    narrow["depth"][:, :, 5:6] = 1.0
     assert set(object_states(**narrow, hw=HW)[20:40, 0]) == {HIDDEN}
 
 

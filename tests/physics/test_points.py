@@ -23,7 +23,8 @@ def test_the_rigid_fit_finds_rotation_and_shift(seed: int) -> None:
     a[:, 4] = np.nan
     weight = np.isfinite(a).all(axis=-1)
     R, t = kabsch(a, b, weight)
-    assert pytest.approx(turn, abs=1e-9) == R and t == pytest.approx(shift, abs=1e-9)
+    assert pytest.approx(turn, abs=1e-9) == R
+    assert t == pytest.approx(shift, abs=1e-9)
 
 
 def test_the_rigid_fit_never_mirrors() -> None:

@@ -57,11 +57,13 @@ def test_a_drifting_scale_of_the_reconstruction_is_removed_by_the_background() -
 def test_the_evidence_tells_growth_from_strain_and_finds_a_torn_point() -> None:
     """Growth is scale only; one torn point of twenty is trimmed from the value but not from the worst point."""
     m = rigidity(grown())
-    assert m.evidence["scale_only"] == pytest.approx(GROWTH) and m.evidence["shape_only"] == pytest.approx(0, abs=1e-9)
+    assert m.evidence["scale_only"] == pytest.approx(GROWTH)
+    assert m.evidence["shape_only"] == pytest.approx(0, abs=1e-9)
     torn = np.broadcast_to(points(), (96, 20, 3)).copy()
     torn[50:, 7] *= 1.8
     m = rigidity(moving(torn))
-    assert m.value < 0.03 < 0.2 < m.evidence["worst_point"] and m.evidence["worst_point_index"] == 7
+    assert m.value < 0.03 < 0.2 < m.evidence["worst_point"]
+    assert m.evidence["worst_point_index"] == 7
 
 
 def test_a_stretched_cube_reads_about_a_quarter_of_its_stretch() -> None:
@@ -75,10 +77,14 @@ def test_three_hundred_pairs_are_spread_over_all_of_them() -> None:
     """With more than 300 far pairs the k-th used is number floor(k n / 300) in index order."""
     X = moving(points(40))
     every, _, size = choose_pairs(X[:, :20])
-    assert len(every) < 300 and size == pytest.approx(object_size(X[:, :20]))
+    assert len(every) < 300
+    assert size == pytest.approx(object_size(X[:, :20]))
     i, j, _ = choose_pairs(X)
     order = i * 40 + j
-    assert len(i) == 300 and np.all(np.diff(order) > 0) and i[0] == 0 and i[-1] > 30
+    assert len(i) == 300
+    assert np.all(np.diff(order) > 0)
+    assert i[0] == 0
+    assert i[-1] > 30
 
 
 def test_a_static_clip_has_no_motion_with_and_without_noise() -> None:

@@ -85,7 +85,8 @@ def test_a_static_clip_is_measured_and_the_evidence_shows_the_worst_frame() -> N
     depth, normals = plane(SLOPE)
     normals[5] = turned(normals[5], 60.0)
     m = normal_error(depth, normals, K)
-    assert m.value == pytest.approx(60.0 / FRAMES, abs=1e-4) and m.n == FRAMES
+    assert m.value == pytest.approx(60.0 / FRAMES, abs=1e-4)
+    assert m.n == FRAMES
     assert m.evidence["worst_frame"] == 5
     assert np.nanmean(m.evidence["angle_map"]) == pytest.approx(60.0, abs=1e-3)
     assert m.evidence["below_30.0"] == pytest.approx(7 / 8)

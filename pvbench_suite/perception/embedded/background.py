@@ -27,6 +27,8 @@ LONGEST, SAMPLES = 480, 61
 LUMA, CHROMA, SIGMAS = 9.0, 6.0, 4.5
 #: A shadow dims by this ratio at most and keeps its chroma within this many thresholds.
 SHADOW, SHADOW_CHROMA = 0.62, 1.0
+#: Stray of the still parts from which on frames are aligned [levels].
+DRIFT = 1.5
 #: Slow shading that is followed rather than called an object [levels].
 SHADING = 10.0
 
@@ -87,17 +89,24 @@ def _median(stack: Bytes) -> Image:
 
 def scene(clip: Clip, kept: Indices) -> Scene:
     """Return the aligned frames, the plain median background and the thresholds of the frames `kept` of `clip`."""
-    frames = [cv2.cvtColor(shrink(clip.frames[k], LONGEST), cv2.COLOR_RGB2YCrCb) for k in kept]
-    stack = np.stack(frames)
+    stack = np.stack([cv2.cvtColor(shrink(clip.frames[k], LONGEST), cv2.COLOR_RGB2YCrCb) for k in kept])
     target = _median(stack)
-    middle = stack[len(stack) // 2].astype(np.float32)
-    if np.abs(np.median(stack[:: max(1, len(stack) // 8), ::8, ::8], axis=(1, 2)) - np.median(middle[::8, ::8], axis=(0, 1))).max() > 2:
-        target = middle
-    for _ in range(2):
-        for t, frame in enumerate(frames):
-            stack[t] = np.clip(np.rint(_aligned(frame.astype(np.float32), target)), 0, 255)
-        target = _median(stack)
+    if _drifts(stack, target):
+        frames = [frame.astype(np.float32) for frame in stack]
+        target = frames[len(frames) // 2]
+        for _ in range(2):
+            for t, frame in enumerate(frames):
+                stack[t] = np.clip(np.rint(_aligned(frame, target)), 0, 255)
+            target = _median(stack)
     return Scene(stack, target, thresholds(stack, target))
+
+
+def _drifts(stack: Bytes, target: Image) -> bool:
+    """Return whether tone or tint of the still parts strays from `target` in some frame by more than a level or two."""
+    off = stack[:, ::6, ::6].astype(np.int16) - target[::6, ::6].astype(np.int16)
+    middle = np.median(off, axis=(1, 2))
+    spread = np.median(np.abs(off - middle[:, None, None]), axis=(1, 2))
+    return bool(np.abs(middle).max() > DRIFT or spread.max() > DRIFT)
 
 
 def thresholds(stack: Bytes, background: Image) -> Image:

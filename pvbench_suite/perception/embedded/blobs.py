@@ -122,3 +122,21 @@ def union(a: Region, b: Region, image: NDArray[np.uint8]) -> Region:
     """Return the region of all pixels of `a` and `b`."""
     size = (image.shape[0], image.shape[1])
     return region_of(a.paste(size) | b.paste(size), image, a.whole and b.whole)
+
+
+def shape_match(a: Region, b: Region) -> float:
+    """Return how well `a` covers `b` once it is moved and scaled onto it (intersection over union), in [0, 1]."""
+    k = float(np.sqrt(b.area / a.area))
+    h, w = a.mask.shape
+    size = (max(1, round(w * k)), max(1, round(h * k)))
+    scaled = cv2.resize(a.mask.astype(np.uint8), size, interpolation=cv2.INTER_LINEAR_EXACT) > 0
+    span = 2 * max(*scaled.shape, *b.mask.shape) + 3
+
+    def centred(mask: Mask) -> Mask:
+        rows, columns = np.nonzero(mask)
+        out = np.zeros((span, span), dtype=bool)
+        out[rows - round(rows.mean()) + span // 2, columns - round(columns.mean()) + span // 2] = True
+        return out
+
+    p, q = centred(scaled), centred(b.mask)
+    return float(np.count_nonzero(p & q) / max(np.count_nonzero(p | q), 1))

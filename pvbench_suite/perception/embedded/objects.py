@@ -92,13 +92,15 @@ def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: flo
     """Return the paths worth recording with their confidence, the surest first decided, in order of appearance."""
     least = max(FRAMES, round(SECONDS / pace))
     long = [p for p in paths if len(p.seen) >= least]
-    sure = np.array([quality(p, pace) if moves(p) or steady(p, pace) else 0.0 for p in long])
+    moving = np.array([moves(p) for p in long], dtype=bool)
+    sure = np.array([quality(p, pace) if m or steady(p, pace) else 0.0 for p, m in zip(long, moving, strict=True)])
     shade = np.array([soft_shadow(world, p) for p in long], dtype=bool)
-    if (sure[~shade] >= GATE).any():
-        sure[shade] = 0.0
+    mass = np.array([float(sum(r.area for r in p.seen.values())) for p in long])
+    bodies = (sure >= GATE) & ~shade
+    # a lone dim patch may be a dark body; beside bodies that make more of the motion it is their shadow
+    sure[shade & (mass < mass[bodies].sum())] = 0.0
     total = sum(r.area for regions in found for r in regions)
-    part = sum(r.area for p, s in zip(long, sure, strict=True) if s >= GATE for r in p.seen.values())
-    known = _ramp(part / max(total, 1), *EXPLAINED)
+    known = _ramp(float(mass[(sure >= GATE) & moving].sum()) / max(total, 1), *EXPLAINED)
     out = [(p, float(s * known)) for p, s in zip(long, sure, strict=True)]
     return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or _large(p, world.background.shape)]
 

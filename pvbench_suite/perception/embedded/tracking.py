@@ -9,14 +9,14 @@ that gets little is not seen there, and its prediction goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pvbench_suite.perception.embedded.background import Mask
-from pvbench_suite.perception.embedded.blobs import Region, likelihood, region_of, union, unlike
+from pvbench_suite.perception.embedded.blobs import Region, likelihood, region_of, shape_match, union, unlike
 from pvbench_suite.perception.embedded.frames import Bytes, Floats
 
 #: A region further from a prediction than this many diameters (plus the last step) is another object.
@@ -25,6 +25,8 @@ REACH = 1.6
 COST = 1.9
 #: An object with less than this share of its area is not seen; with less than `WHOLE` of it, seen in part.
 SEEN, WHOLE = 0.2, 0.8
+#: A smaller region is the whole object further away when the scaled shapes overlap this well.
+SAME_SHAPE = 0.86
 #: A path without a sighting for this long is closed [s]; `stitching.py` may join it to a later one.
 PATIENCE = 0.3
 
@@ -57,9 +59,9 @@ class Path:
         self.velocity = step if fresh else 0.5 * self.velocity + 0.5 * step
         self.centre, self.last = place, t
         self.seen[t] = region
-        if centre is None:
+        if centre is None or region.whole:
             self.areas.append(region.area)
-        if region.whole and region.area >= 0.85 * float(np.median(self.areas[-9:])):
+        if region.whole:
             self.shape = region
 
 
@@ -130,7 +132,7 @@ def share(paths: list[Path], t: int, blob: Mask, image: Bytes) -> list[tuple[Reg
         mine = np.zeros(blob.shape, dtype=bool)
         mine[rows[owner == i], columns[owner == i]] = True
         part = mine.sum() / max(path.shape.area, 1)
-        region = region_of(mine, image, bool(part >= WHOLE)) if part >= SEEN and mine.any() else None
+        region = judged(path, region_of(mine, image)) if part >= SEEN and mine.any() else None
         out.append((region, region.centre if region is not None and region.whole else centres[i]))
     return out
 
@@ -157,7 +159,7 @@ def advance(paths: list[Path], t: int, found: list[Region], image: Bytes) -> lis
     for j, members in sorted(groups.items()):
         group = sorted(members, key=lambda i: -len(paths[i].seen))
         if len(group) == 1:
-            paths[group[0]].add(t, _judged(paths[group[0]], found[j]))
+            paths[group[0]].add(t, judged(paths[group[0]], found[j]))
             continue
         for i, (region, centre) in zip(group, share([paths[i] for i in group], t, labels == j + 1, image), strict=True):
             if region is not None:
@@ -165,12 +167,12 @@ def advance(paths: list[Path], t: int, found: list[Region], image: Bytes) -> lis
     return _rest(paths, t, [r for j, r in enumerate(found) if j not in groups], image)
 
 
-def _judged(path: Path, region: Region) -> Region:
-    """Return `region` marked as a part when it is much smaller than the object was."""
+def judged(path: Path, region: Region) -> Region:
+    """Return `region` marked as a part when it is much smaller than the object was and not its shape at a new scale."""
     usual = float(np.median(path.areas[-15:])) if path.areas else float(region.area)
-    if region.area >= WHOLE * usual:
+    if region.area >= WHOLE * usual or (region.area >= SEEN * usual and shape_match(path.shape, region) >= SAME_SHAPE):
         return region
-    return Region(region.corner, region.mask, region.centre, region.area, region.look, whole=False)
+    return replace(region, whole=False)
 
 
 def _rest(paths: list[Path], t: int, left: list[Region], image: Bytes) -> list[Path]:
