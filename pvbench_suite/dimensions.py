@@ -1,6 +1,7 @@
 """The registry of dimensions, read from ``thresholds/``.
 
-One TOML per domain, one table per dimension.  Everything a report, a test or a person needs to know about a dimension stands
+One TOML per domain, one table per dimension.  Everything a report, a test or a person needs to know about a
+dimension stands
 there; this module only checks and hands it on.
 """
 
@@ -90,7 +91,8 @@ class Domain(_Table):
 class Dimension(_Table):
     """One of the 46 dimensions: a table of ``thresholds/<domain>.toml``.
 
-    `cuts` (with `quantity`, `unit`, `direction`) map a number to 1..5; `rubric` tells a judge how to score.  Paradigm i has
+    `cuts` (with `quantity`, `unit`, `direction`) map a number to 1..5; `rubric` tells a judge how to score.
+    Paradigm i has
     cuts, iii has a rubric, ii has both.
     """
 
@@ -245,7 +247,9 @@ def read(folder: Path) -> Registry:
     for dimension in everything.values():
         other = everything.get(dimension.pair)
         if other is None or other.pair != dimension.id:
-            raise ThresholdError(f"{seen[dimension.id]}: [{dimension.id}]: pair: {dimension.pair!r} does not point back")
+            raise ThresholdError(
+                f"{seen[dimension.id]}: [{dimension.id}]: pair: {dimension.pair!r} does not point back"
+            )
     order = {code: k for k, code in enumerate(DOMAIN_ORDER)}
     parts.sort(key=lambda part: order.get(part[1].code, len(order)))
     return Registry({d.code: d for _, d, _ in parts}, tuple(d for _, _, dimensions in parts for d in dimensions))

@@ -10,7 +10,17 @@ from pvbench_suite import __version__, suite
 from pvbench_suite.dimensions import load
 from pvbench_suite.perception import profiles
 
-BASE = ("numpy", "scipy", "pandas", "pytest", "pytest-xdist", "allure-pytest", "av", "opencv-python-headless", "safetensors")
+BASE = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "pytest",
+    "pytest-xdist",
+    "allure-pytest",
+    "av",
+    "opencv-python-headless",
+    "safetensors",
+)
 OPTIONAL = {"openai": "judge", "torch": "perception", "transformers": "perception", "ray": "ray"}
 
 
@@ -34,6 +44,8 @@ def lines() -> list[str]:
         out.append(f"{name}: {_version(name) if there else f'not installed (pip install pvbench-suite[{extra}])'}")
     for name in sorted(profiles.PROFILES):
         profile = profiles.load(name)
-        claims = "all dimensions whose products are there" if profile.claims is None else ", ".join(sorted(profile.claims))
+        claims = (
+            "all dimensions whose products are there" if profile.claims is None else ", ".join(sorted(profile.claims))
+        )
         out.append(f"profile {name}: {profile.limits}; claims {claims}")
     return out

@@ -1,6 +1,7 @@
 """The plan: which (video, dimension) pairs a run owes, which are done, and which videos are missing.
 
-Planned = every applicable pair of the suite's groups, whether or not its video is there; a video that belongs to no group is
+Planned = every applicable pair of the suite's groups, whether or not its video is there; a video that belongs to no
+group is
 planned for every dimension that needs no expectation.  A dimension that does not apply has no pair and is counted.
 """
 
@@ -71,7 +72,8 @@ def dimensions_of(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the ids of the planned dimensions of a video, and of those that do not apply.
 
-    `scope` "targeted": a group's own dimensions and every perceptual one; "all": every applicable one.  A video without a
+    `scope` "targeted": a group's own dimensions and every perceptual one; "all": every applicable one.  A video
+    without a
     group has no targets, so it is planned for all that apply; a manifest's own list of dimensions wins over both.
     """
     wanted: Iterable[Dimension]
@@ -110,7 +112,8 @@ def plan(
 
 
 def blank_row(
-    planned: Planned, dimension: Dimension, *, profile: str, providers: Mapping[str, str], scorer: str, digest: str | None, suite: str
+    planned: Planned, dimension: Dimension, *,
+    profile: str, providers: Mapping[str, str], scorer: str, digest: str | None, suite: str,
 ) -> Row:  # fmt: skip
     """Return the row of a pair before it has an outcome: everything that identifies it."""
     video, group = planned.video, planned.group

@@ -21,7 +21,9 @@ def journals(folder: Path) -> list[Path]:
         If there is none.
     """
     if not folder.is_dir():
-        raise UserError(f"{folder}: is no folder; pass a model folder, a report folder or the folder of a results.jsonl")
+        raise UserError(
+            f"{folder}: is no folder; pass a model folder, a report folder or the folder of a results.jsonl"
+        )
     found = sorted({path.parent for path in folder.rglob("results.jsonl")})
     if not found:
         raise UserError(f"{folder}: holds no results.jsonl; score it first: pvbench run {folder}")

@@ -24,7 +24,8 @@ DONE = frozenset({"scored", "unmeasurable"})
 
 #: Under which a finished row counts as done; a change of any of them makes the row run again.
 IDENTITY = (
-    "model", "modality", "video", "video_sha256", "dimension", "profile", "providers", "scorer", "thresholds", "brief", "suite",
+    "model", "modality", "video", "video_sha256", "dimension", "profile", "providers", "scorer", "thresholds",
+    "brief", "suite",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -112,7 +113,9 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
-            raise UserError(f"the journal {self.path} cannot be written: {error.strerror}; give --pv-report-dir") from None
+            raise UserError(
+                f"the journal {self.path} cannot be written: {error.strerror}; give --pv-report-dir"
+            ) from None
         try:
             size = os.fstat(handle).st_size
             # A torn last line must not swallow the first new one.
@@ -193,5 +196,6 @@ def _pending(entry: Mapping[str, Any], dimension: str, profile: str) -> Row:
         "schema": SCHEMA, "dimension": dimension, "profile": profile, "targeted": dimension in entry["targets"],
         "state": "pending", "reason": "not run yet", "value": None, "unit": None, "score": None, "n": None,
         "spread": None, "assumed": [], "scorer": "", "providers": {}, "thresholds": "", "attempt": 0, "seconds": None,
-        "warnings": [], "message": "run again without -k and --pv-limit", "suite": "", "brief": None, "video_sha256": None,
+        "warnings": [], "message": "run again without -k and --pv-limit", "suite": "", "brief": None,
+        "video_sha256": None,
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Quantity -> 1..5 -> percentile.
 
-The paper fixes: smaller-is-better quantities get 5 / 4 / 3 / 2 strictly below the 1st / 2nd / 3rd / 4th cut, else 1; larger-is-better ones
+The paper fixes: smaller-is-better quantities get 5 / 4 / 3 / 2 strictly below the 1st / 2nd / 3rd / 4th cut, else 1;
+larger-is-better ones
 strictly above.  The percentile scale is the suite's choice: (mean score - 1) / 4 * 100.
 """
 

@@ -25,7 +25,8 @@ def root() -> Path:
         if all((candidate / room).exists() for room in ROOMS):
             return candidate
     raise UserError(
-        f"the suite's rooms ({', '.join(ROOMS)}) are neither in {package / '_suite'} nor in {package.parent}; reinstall pvbench-suite"
+        f"the suite's rooms ({', '.join(ROOMS)}) are neither in {package / '_suite'} nor in {package.parent}; "
+        "reinstall pvbench-suite"
     )
 
 

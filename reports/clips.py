@@ -79,7 +79,9 @@ def worst_clips(rows: Iterable[Row], limit: int = 20, lowest: int = 3) -> list[C
 
 
 def _finding(row: Row) -> Finding:
-    value = "" if row.get("value") is None else f"{number(row['value'], 3)} {row.get('unit') or ''}".strip()
+    # A dimensionless unit is written 1 and says nothing beside a number.
+    unit = "" if row.get("unit") in (None, "1") else str(row["unit"])
+    value = "" if row.get("value") is None else f"{number(row['value'], 3)} {unit}".strip()
     # A judge's words stand in the message, an absent event in the reason.
     reason = clean(row.get("reason") or row.get("message") or "")
     return Finding(str(row["dimension"]), row["score"], value, reason, str(row.get("scorer") or ""))

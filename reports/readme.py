@@ -33,7 +33,8 @@ def _cuts(dimension: Dimension) -> str:
     if dimension.cuts is None:
         return ""
     sign = "above" if dimension.direction == "larger" else "below"
-    return f"{sign} {', '.join(f'{cut:g}' for cut in dimension.cuts)} {markdown(dimension.unit or '')}".rstrip()
+    unit = "" if dimension.unit in (None, "1") else str(dimension.unit)
+    return f"{sign} {', '.join(f'{cut:g}' for cut in dimension.cuts)} {markdown(unit)}".rstrip()
 
 
 def with_table(text: str, registry: Registry) -> str:

@@ -36,7 +36,9 @@ def broken(folder: Path, name: str, old: str, new: str) -> str:
 
 def test_an_unknown_key_is_named(tables: Path) -> None:
     """``cutz`` is told with its file and table."""
-    assert re.search(r"^geometric_space.toml: \[R01\]: cutz: ", broken(tables, "geometric_space.toml", "cuts =", "cutz ="))
+    assert re.search(
+        r"^geometric_space.toml: \[R01\]: cutz: ", broken(tables, "geometric_space.toml", "cuts =", "cutz =")
+    )
 
 
 def test_cuts_must_run_in_the_direction_of_better(tables: Path) -> None:
@@ -59,7 +61,7 @@ def test_a_table_may_stand_once(tables: Path) -> None:
 
 def test_a_missing_anchor_is_an_error(tables: Path) -> None:
     """Every rubric has five anchors."""
-    assert "IF-01" in broken(tables, "instruction_following.toml", "\n\"5\" = ", "\n\"6\" = ")
+    assert "IF-01" in broken(tables, "instruction_following.toml", '\n"5" = ', '\n"6" = ')
 
 
 def test_broken_toml_is_one_line(tables: Path) -> None:

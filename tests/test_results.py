@@ -22,7 +22,7 @@ def row(**keys: object) -> dict[str, object]:
 
 
 def test_numpy_becomes_builtin_exactly() -> None:
-    """execnet accepts exact builtin types only."""
+    """Execnet accepts exact builtin types only."""
     clean = coerce({"a": np.float32(0.5), "b": np.int64(3), "c": np.array([1.0, 2.0]), "d": (np.bool_(True), None)})
     assert clean == {"a": 0.5, "b": 3, "c": [1.0, 2.0], "d": [True, None]}
     assert [type(clean[k]) for k in "ab"] == [float, int]

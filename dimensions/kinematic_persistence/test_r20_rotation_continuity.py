@@ -10,10 +10,10 @@ from pvbench_suite.physics.worst import worst
 @pytest.mark.dimension("R20")
 def test_r20_rotation_continuity(bodies, contacts, brief, grade):
     turning = feed.with_pose(bodies, brief)
-    
+
     def jump(k):
         n = turning[k]
         pose, group = feed.rotations(bodies, n), brief.symmetry(bodies.names[n])
         return rotation_continuity(bodies.times, pose, contacts.of(n), group)
-    
+
     grade(worst(jump, len(turning)))

@@ -12,9 +12,9 @@ from pvbench_suite.physics.worst import worst
 def test_r11_deformation(masks, bodies, contacts, optional, brief, grade):
     axis, dt = image_down(contacts, optional("cameras")), median_dt(bodies.times)
     soft = brief.soft(bodies.names)
-    
+
     def change(k):
         n = soft[k]
         return volume_change(masks.moments(n), bodies.z[:, n], 1.0, axis, dt, turn(bodies, n))
-    
+
     grade(worst(change, len(soft)))

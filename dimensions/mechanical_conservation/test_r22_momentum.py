@@ -10,9 +10,9 @@ from pvbench_suite.physics.worst import worst
 @pytest.mark.dimension("R22")
 def test_r22_momentum(bodies, contacts, optional, brief, grade):
     pairs = feed.collisions(bodies, contacts, optional("cameras"), brief)
-    
+
     def error(k):
         i, j = pairs[k][0].pair
         return momentum_error(pairs[k], brief.mass_ratio(bodies.names[i], bodies.names[j]))
-    
+
     grade(worst(error, len(pairs)) if pairs else momentum_error([]))

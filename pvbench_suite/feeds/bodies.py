@@ -69,9 +69,7 @@ def states(bodies: Bodies, masks: Masks, depth: Depth | None) -> NDArray[np.int8
 def flights(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int) -> list[Flight]:
     """Return the airborne intervals of object `n`; a frame in which it is not seen is missing, not a landing."""
     where, line = path(bodies, n), rays(bodies, cameras, n)
-    return [
-        Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in contacts.flights(n)
-    ]
+    return [Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in contacts.flights(n)]
 
 
 def collisions(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, brief: Brief) -> list[list[Collision]]:
@@ -105,7 +103,9 @@ def _approach(bodies: Bodies, i: int, j: int, when: float) -> float:
     """Return the relative speed of two bodies over the quarter second before a contact (at least two frames)."""
     gap = path(bodies, i) - path(bodies, j)
     dt = median_dt(bodies.times)
-    chosen = (bodies.times < when - 0.5 * dt) & (bodies.times > when - max(0.25, 3.5 * dt)) & np.isfinite(gap).all(axis=1)
+    chosen = (
+        (bodies.times < when - 0.5 * dt) & (bodies.times > when - max(0.25, 3.5 * dt)) & np.isfinite(gap).all(axis=1)
+    )
     if chosen.sum() < 2:
         return math.nan
     t = bodies.times[chosen] - bodies.times[chosen].mean()

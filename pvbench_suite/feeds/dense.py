@@ -27,6 +27,6 @@ def moving(flow: Flow, masks: Masks | None) -> NDArray[np.bool_] | None:
 
 
 def hidden(flow: Flow) -> NDArray[np.bool_]:
-    """Return the pixels (M, h, w) of the first frame that are hidden in the second, by the range map of the way back."""
+    """Return the pixels (M, h, w) of the first frame that are hidden in the second, by the backward range map."""
     back = np.asarray(flow.backward, dtype=float)
     return np.asarray(occlusion(back), dtype=bool)

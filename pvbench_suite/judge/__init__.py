@@ -1,4 +1,7 @@
-"""The judge: 26 dimensions by rubric.  Until a backend is configured there is none, and judged pairs are `not_perceived`."""
+"""The judge: 26 dimensions by rubric.
+
+Until a backend is configured there is none, and judged pairs are `not_perceived`.
+"""
 
 from __future__ import annotations
 

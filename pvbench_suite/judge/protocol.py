@@ -10,7 +10,7 @@ from pvbench_suite.prompts.schema import Group
 from pvbench_suite.video.types import Clip, Video
 
 #: What a pair says where no judge is configured.
-REMEDY = "override the `judge` fixture with one of your own (docs/judge.md); the judge's backends are not part of this version"
+REMEDY = "override the `judge` fixture with one of your own (docs/judge.md); this version has no backend of its own"
 
 
 @dataclass(frozen=True)

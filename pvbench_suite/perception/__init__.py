@@ -1,0 +1,1 @@
+"""Perception: records, providers, profiles, and the read-through cache between them."""

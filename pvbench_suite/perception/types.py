@@ -2,8 +2,10 @@
 
 Conventions
 -----------
-Letters: T frames, N objects, P points, C contacts, M sampled frames or frame pairs, h and w rows and columns of a working
-grid.  World = first camera: x right, y down, z forward, any scale unless `metric`.  Image points are ``(x, y)`` in pixels of
+Letters: T frames, N objects, P points, C contacts, M sampled frames or frame pairs, h and w rows and columns of a
+working
+grid.  World = first camera: x right, y down, z forward, any scale unless `metric`.  Image points are ``(x, y)`` in
+pixels of
 the full frame `hw` = (H, W) [px], centres on integers.  Times are container timestamps [s].  A missing number is NaN; a
 missing array is None.  Records are frozen, checked on construction, and hold nothing but arrays, strings, numbers and
 bools, so that the cache can write them without knowing them.
@@ -98,11 +100,7 @@ class Masks(Record):
     ) -> Masks:
         """Return the record of `dense` (T, N, h, w) bool masks."""
         frames, objects, h, w = dense.shape
-        strings = [
-            _encode(dense[t, n])
-            for t in range(frames)
-            for n in range(objects)
-        ]
+        strings = [_encode(dense[t, n]) for t in range(frames) for n in range(objects)]
         offsets = np.concatenate([[0], np.cumsum([len(s) for s in strings], dtype=np.int64)]).astype(np.int64)
         seen = dense.any(axis=(2, 3))
         certain = confidence if confidence is not None else np.asarray(seen, dtype=np.float32)
@@ -198,7 +196,8 @@ class Cameras(Record):
 class Tracks(Record):
     """Points followed through the clip.
 
-    `uv` (T, P, 2) [px], `visible` (T, P) bool, `owner` (P,) index into `names`, -1 = static background.  `z` (T, P) depth at
+    `uv` (T, P, 2) [px], `visible` (T, P) bool, `owner` (P,) index into `names`, -1 = static background.  `z` (T, P)
+    depth at
     the point and `xyz` (T, P, 3) world points are None where the profile is planar.  `xyz` comes from the tracker's own
     depth; R19 compares it with `z`, cameras and `uv`.
     """
@@ -253,7 +252,8 @@ class Bodies(Record):
     """One row per object and frame: where it is, how large, how turned.
 
     `centre` (T, N, 3) world, `uv` (T, N, 2) [px], `radius` (T, N) [px] of a disc of the same extent, `z` (T, N) depth,
-    `present` (T, N) bool = seen with its identity kept, `diameter` (N,) in world units.  `R` (T, N, 3, 3) object to world
+    `present` (T, N) bool = seen with its identity kept, `diameter` (N,) in world units.  `R` (T, N, 3, 3) object to
+    world
     and `half` (N, 3) half extents are None without a pose.  `shape` names each body's shape for its symmetry
     ("sphere", "box", "cylinder", "other").  `planar`: world = image plane in pixels, z = 0; depth unknown (NaN).
     """
@@ -298,8 +298,10 @@ class Contacts(Record):
     """Who touches whom and when, who flies freely, who is driven, and which way is down.
 
     `when` (C,) [s]; `first`, `second` (C,) indices into `names`, `second` = -1 for the fixed surroundings.  `airborne`
-    (T, N) and `driven` (T, N) bool.  `down` (3,) unit direction of gravity in the world, or None; `down_source` says where
-    from ("truth", "image axis", ...).  `planes` (K, 4): n, d with n.x + d = signed distance to a fixed surface, positive
+    (T, N) and `driven` (T, N) bool.  `down` (3,) unit direction of gravity in the world, or None; `down_source` says
+    where
+    from ("truth", "image axis", ...).  `planes` (K, 4): n, d with n.x + d = signed distance to a fixed surface,
+    positive
     on the free side.  `pivot` (N, 3) world point of suspension, NaN where none.
     """
 
@@ -352,7 +354,9 @@ class Contacts(Record):
 
 @dataclass(frozen=True, eq=False)
 class Ordering(Record):
-    """Which object covers which: `cue` (T, N, N) in {+1 in front, -1 behind, 0 unknown}, with each object's `depth` (T, N).
+    """Which object covers which, with the depth of each.
+
+    `cue` (T, N, N) in {+1 in front, -1 behind, 0 unknown}; `depth` (T, N).
 
     The cue never comes from the depth that it tests (T-junctions, drop-outs of tracks, the simulator's drawing order).
     """
@@ -370,7 +374,8 @@ class Ordering(Record):
 class Shading(Record):
     """Shading of the same P scene points in every frame, and cast shadows.
 
-    `normals` (T, P, 3) world unit normals, `shading` (T, P) at any gain (NaN: in shadow or unseen); `shadow` (T, 3) from base
+    `normals` (T, P, 3) world unit normals, `shading` (T, P) at any gain (NaN: in shadow or unseen); `shadow` (T, 3)
+    from base
     to tip of the main cast shadow, NaN rows where none; `up` (3,).
     """
 
@@ -403,7 +408,7 @@ class Interpolation(Record):
 
 @dataclass(frozen=True, eq=False)
 class ClipImage(Record):
-    """CLIP embeddings of sampled frames, and of the antonym pairs (positive text first) that PTQ-01 and PTQ-02 ask about."""
+    """CLIP embeddings of sampled frames, and of the antonym pairs (positive first) of PTQ-01 and PTQ-02."""
 
     times: Array
     images: Array
@@ -417,7 +422,7 @@ class ClipImage(Record):
 
 @dataclass(frozen=True, eq=False)
 class Features(Record):
-    """DINOv3 features: `subject` (M, D) of its masked crop, `background` (M, P, D) of P scene places; NaN where unseen."""
+    """DINOv3 features: `subject` (M, D) of its masked crop, `background` (M, P, D) of P places; NaN where unseen."""
 
     times: Array
     subject: Array
@@ -430,6 +435,7 @@ class Features(Record):
 RECORDS: dict[str, type[Record]] = {
     r.product: r
     for r in (
-        Masks, Depth, Normals, Cameras, Tracks, Flow, Bodies, Contacts, Ordering, Shading, Interpolation, ClipImage, Features,
+        Masks, Depth, Normals, Cameras, Tracks, Flow, Bodies, Contacts, Ordering, Shading, Interpolation,
+        ClipImage, Features,
     )
 }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Kernels of the perceptual dimensions (L2): arrays in, `Measurement` out; numpy and SciPy only."""

@@ -69,7 +69,8 @@ def background_similarity(background: ArrayLike) -> Measurement:
     Raises
     ------
     Unmeasurable
-        ``no_static_region`` without a place seen in two successive samples, ``too_few_frames`` with fewer than 4 samples.
+        ``no_static_region`` without a place seen in two successive samples, ``too_few_frames`` with fewer than 4
+        samples.
 
     References
     ----------

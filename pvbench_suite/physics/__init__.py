@@ -1,0 +1,1 @@
+"""Kernels of the numeric physical dimensions: arrays in, `Measurement` out; numpy and SciPy only."""

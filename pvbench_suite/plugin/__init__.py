@@ -58,7 +58,9 @@ def _refuse_bare_dimensions(config: pytest.Config) -> None:
     for argument in config.args:
         path = (config.invocation_params.dir / argument.split("::")[0]).resolve()
         if path == top or top in path.parents:
-            raise pytest.UsageError("pass the videos to score: pytest dimensions/ --model-dir=PATH (try: pvbench demo runs/demo)")
+            raise pytest.UsageError(
+                "pass the videos to score: pytest dimensions/ --model-dir=PATH (try: pvbench demo runs/demo)"
+            )
 
 
 def _register_markers(config: pytest.Config) -> None:

@@ -12,7 +12,7 @@ from pvbench_suite.errors import ModelDirError, UserError
 from pvbench_suite.planning import Ledger, Plan, Planned, plan
 from pvbench_suite.plugin.options import ModelDir, Options, checked
 from pvbench_suite.plugin.run import Job, Run, key_of, writable
-from pvbench_suite.prompts.loader import Suite, load
+from pvbench_suite.prompts.loader import load
 from pvbench_suite.results import Journal, Row, write_plan
 from pvbench_suite.video.digest import DigestIndex
 from pvbench_suite.video.manifest import Manifest, discover, restrict
@@ -107,7 +107,8 @@ def _manifest(run: Run, model: ModelDir) -> Manifest:
     if options.prompts and not any(v.group for v in manifest.videos):
         names = ", ".join(run.suite.nearest(manifest.videos[0].path.stem))
         raise ModelDirError(
-            f"--model-dir {model.path}: none of its {len(manifest.videos)} videos matches a group of {options.prompts.name}; "
+            f"--model-dir {model.path}: none of its {len(manifest.videos)} videos matches a group of "
+            f"{options.prompts.name}; "
             f"nearest to {manifest.videos[0].path.name!r}: {names}"
         )
     return replace(manifest, videos=tuple(_referenced(v, options.references) for v in manifest.videos))
@@ -149,7 +150,9 @@ def _missing(run: Run, planned: Planned) -> list[Row]:
     rows = []
     for identifier in planned.dimensions:
         row = run.row(planned, run.registry.get(identifier), None)
-        row.update(state="missing_video", reason="no file", message=f"expected {planned.video.modality}/{planned.video.id}.mp4")
+        row.update(
+            state="missing_video", reason="no file", message=f"expected {planned.video.modality}/{planned.video.id}.mp4"
+        )
         rows.append(row)
     return rows
 

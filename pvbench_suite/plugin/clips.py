@@ -49,7 +49,8 @@ class Clips:
     def warnings(self, video: Video, digest: str, folder: Path, *, write: bool) -> list[str]:
         """Return the protocol warnings of `video`, decoding it once ever to know that it can be decoded.
 
-        The answer is kept beside the video's products in the cache `folder`; a broken video is tried again in every run.
+        The answer is kept beside the video's products in the cache `folder`; a broken video is tried again in every
+        run.
 
         Raises
         ------

@@ -109,10 +109,9 @@ class Recorder:
 
     def _report(self) -> None:
         rooms_on_path()
-        from reports.build import build  # type: ignore[import-not-found]
-        from reports.terminal import terminal_lines  # type: ignore[import-not-found]
-
         from pvbench_suite.stats.aggregate import summarize
+        from reports.build import build
+        from reports.terminal import terminal_lines
 
         run = self.controller.run
         everything: list[Row] = []
@@ -127,11 +126,13 @@ class Recorder:
             build(everything, run.registry, out)
             self._lines.append(f"models compared: {out / 'leaderboard.md'}")
         for book in self.controller.books.values():
-            self._lines.append(f"{book.model.name}: {book.folder / 'summary.md'} (journal {book.journal.path.name} beside it)")
+            self._lines.append(
+                f"{book.model.name}: {book.folder / 'summary.md'} (journal {book.journal.path.name} beside it)"
+            )
         self._check(summary, everything)
 
     def _common_folder(self) -> Path | None:
-        """Return where the report over all models goes: the report folder, else beside the models if they share a folder."""
+        """Return where the report over all models goes: the report folder, else beside models that share a folder."""
         options = self.controller.run.options
         if options.report_dir:
             return options.report_dir
@@ -160,6 +161,8 @@ class Recorder:
             return
         terminalreporter.section("pvbench")
         if self.controller.resumed:
-            terminalreporter.write_line(f"{self.controller.resumed} selected pairs had a result already (--pv-no-resume runs them again)")
+            terminalreporter.write_line(
+                f"{self.controller.resumed} selected pairs had a result already (--pv-no-resume runs them again)"
+            )
         for line in self._lines:
             terminalreporter.write_line(line)

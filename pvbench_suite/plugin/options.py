@@ -26,10 +26,10 @@ def add(parser: pytest.Parser) -> None:
     add("--pv-modality", metavar="t2v|i2v|both", help="which videos to score (default: those that are there)")
     add("--pv-layout", default="auto", metavar="NAME", help="how the folder names its videos (default: auto)")
     add("--pv-prompts", metavar="FILE",
-        help="prompt groups, JSONL or CSV (default: groups.jsonl in or beside the folder, else the suite's own)")  # fmt: skip
+        help="prompt groups, JSONL or CSV (default: groups.jsonl in or beside the folder)")  # fmt: skip
     add("--pv-subset", default="full", metavar="mini|core|full", help="which of the suite's groups (default: full)")
     add("--pv-scope", default="targeted", metavar="targeted|all",
-        help="a group's own dimensions and the perceptual ones, or every applicable one (default: targeted)")  # fmt: skip
+        help="a group's own dimensions and the perceptual ones, or all that apply (default: targeted)")  # fmt: skip
     add("--pv-perception", metavar="PROFILE", help="who perceives: embedded (default), simulator, ...")
     add("--pv-limit", type=str, metavar="N", help="run the first N videos only; the rest stays open in the report")
     add("--pv-videos", metavar="FILE", help="list of the videos to score, one a line, or a CSV of (file, prompt)")
@@ -92,7 +92,9 @@ def model_dir(text: str, base: Path) -> ModelDir:
     path = path if path.is_absolute() else base / path
     if not path.is_dir():
         kind = "is a file, not a folder" if path.exists() else "is not there"
-        raise UserError(f"--model-dir {path_text}: the folder {kind}; pass the folder that holds the videos of one model")
+        raise UserError(
+            f"--model-dir {path_text}: the folder {kind}; pass the folder that holds the videos of one model"
+        )
     path = path.resolve()
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name or path.name).strip(".")[:40] or "model"
     return ModelDir(name, path)
@@ -138,7 +140,9 @@ def checked(config: pytest.Config, base: Path) -> Options:
     models = tuple(model_dir(text, base) for text in config.getoption("model_dir"))
     for k, model in enumerate(models):
         if any(model.name.casefold() == other.name.casefold() for other in models[:k]):
-            raise UserError(f"--model-dir: two models are called {model.name!r}; give one another name: NAME={model.path}")
+            raise UserError(
+                f"--model-dir: two models are called {model.name!r}; give one another name: NAME={model.path}"
+            )
     limit = _number(config, "pv_limit", 1, int)
     pixels, frames = _number(config, "pv_max_pixels", 1, int), _number(config, "pv_max_frames", 1, int)
     out, cache = config.getoption("pv_report_dir"), config.getoption("pv_cache_dir")

@@ -1,7 +1,8 @@
 """`Brief`: what a prompt's group says of the scene, as the dimension tests ask for it.
 
 Names of perceived objects are matched with the group's `objects` by name; where a profile gives its objects names of
-its own ("moving_1"), nothing is known of them, and the named assumptions of the dimension stand ("rigid", "undriven", "earth").
+its own ("moving_1"), nothing is known of them, and the named assumptions of the dimension stand ("rigid",
+"undriven", "earth").
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Brief:
         return [k for k, o in enumerate(said) if o is None or not o.fixed]
 
     def lasting(self, names: Sequence[str]) -> list[int]:
-        """Return the indices of the objects of which the prompt does not say that they appear, vanish, split or merge."""
+        """Return the indices of the objects that the prompt does not let appear, vanish, split or merge."""
         changing = {t.object for t in self.group.expect.transforms} if self.group else set()
         return [k for k, name in enumerate(names) if name not in changing]
 

@@ -14,7 +14,9 @@ G = 9.81
 DOWN = (0.0, 1.0, 0.0)
 
 
-def flight(a: tuple[float, float, float] = (0, G, 0), seconds: float = 1.0, fps: float = 24.0, v: float = -4.0) -> Flight:
+def flight(
+    a: tuple[float, float, float] = (0, G, 0), seconds: float = 1.0, fps: float = 24.0, v: float = -4.0
+) -> Flight:
     """Return a throw with the constant acceleration `a`."""
     t = np.arange(round(seconds * fps) + 1) / fps
     u = t[:, None]

@@ -65,10 +65,16 @@ def test_units_world_swap_and_reversed_time_do_not_matter(seed: int) -> None:
     def moved(c: np.ndarray) -> np.ndarray:
         return square * turn @ c @ turn.T
 
-    other = [Collision(scale * turn @ a, scale * turn @ b, scale * v, moved(ci), moved(cj)) for a, b, v, ci, cj, _ in hits]
+    other = [
+        Collision(scale * turn @ a, scale * turn @ b, scale * v, moved(ci), moved(cj)) for a, b, v, ci, cj, _ in hits
+    ]
     assert momentum_error(other).value == pytest.approx(value, abs=1e-4)
-    assert momentum_error([Collision(b, a, v, cj, ci) for a, b, v, ci, cj, _ in hits]).value == pytest.approx(value, abs=1e-4)
-    assert momentum_error([h._replace(dvi=-h.dvi, dvj=-h.dvj) for h in hits[::-1]]).value == pytest.approx(value, abs=1e-6)  # type: ignore[operator]
+    assert momentum_error([Collision(b, a, v, cj, ci) for a, b, v, ci, cj, _ in hits]).value == pytest.approx(
+        value, abs=1e-4
+    )
+    assert momentum_error([h._replace(dvi=-h.dvi, dvj=-h.dvj) for h in hits[::-1]]).value == pytest.approx(
+        value, abs=1e-6
+    )  # type: ignore[operator]
 
 
 def test_reasons() -> None:

@@ -33,9 +33,7 @@ def rms_displacement(degrees: float, axis: tuple[float, float, float], shift: fl
 
 @pytest.mark.parametrize("axis", [(0, 1, 0.4), (1, 0, 0), (1, 1, 1), (0.3, -0.2, 1)])
 @pytest.mark.parametrize(("degrees", "shift"), [(0, 0.5), (40, 0.0), (110, 0.0), (60, 0.7)])
-def test_it_is_the_rms_displacement_of_a_sphere(
-    degrees: float, shift: float, axis: tuple[float, float, float]
-) -> None:
+def test_it_is_the_rms_displacement_of_a_sphere(degrees: float, shift: float, axis: tuple[float, float, float]) -> None:
     """A jump about any axis, on the spin or off it, reads what the points of a sphere move."""
     path = 0.4 * shift * LATE[:, None] * [1.0, 0, 0] + PATH
     m = pose_jump(T, path, turned(degrees, axis), 0.4)

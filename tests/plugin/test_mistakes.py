@@ -104,7 +104,9 @@ def test_a_read_only_folder_needs_a_report_dir(pytester: pytest.Pytester, model:
     model.chmod(0o555)
     try:
         assert "--pv-report-dir" in error_of(pytester, *arguments(model))
-        result = pytester.runpytest_subprocess(*arguments(model), f"--pv-report-dir={pytester.path / 'out'}", "-k", "R16")
+        result = pytester.runpytest_subprocess(
+            *arguments(model), f"--pv-report-dir={pytester.path / 'out'}", "-k", "R16"
+        )
         assert result.ret == 0
         assert (pytester.path / "out" / "wan" / "simulator" / "results.jsonl").is_file()
         assert [p.name for p in model.iterdir()] == ["t2v"]

@@ -54,7 +54,9 @@ def test_two_workers_give_the_same_rows(pytester: pytest.Pytester) -> None:
         return sorted(json.dumps(stable(json.loads(line)), sort_keys=True) for line in lines)
 
     assert read(one) == read(two)
-    summaries = [json.loads((out / "m" / "simulator" / "summary.json").read_text(encoding="utf-8")) for out in (one, two)]
+    summaries = [
+        json.loads((out / "m" / "simulator" / "summary.json").read_text(encoding="utf-8")) for out in (one, two)
+    ]
     assert summaries[0]["results"] == summaries[1]["results"]
 
 
@@ -87,7 +89,10 @@ def test_a_changed_group_runs_its_rows_again(pytester: pytest.Pytester) -> None:
     """What the prompt says of the scene is part of a row's identity."""
     model = demo(pytester.path / "m", {"s001": 0.0, "s002": 0.0})
     pytester.runpytest_subprocess(*arguments(model), "-k", "R21")
-    prompts(model / "groups.jsonl", [group("s001", ["R21"], "motion", tags=["clutter"]), group("s002", ["R16", "R21"], "motion")])
+    prompts(
+        model / "groups.jsonl",
+        [group("s001", ["R21"], "motion", tags=["clutter"]), group("s002", ["R16", "R21"], "motion")],
+    )
     pytester.runpytest_subprocess(*arguments(model), "-k", "R21")
     lines = [json.loads(line) for line in journal(model).read_text(encoding="utf-8").splitlines()]
     assert [(r["video"]) for r in lines] == ["s001", "s002", "s001"]
@@ -185,12 +190,14 @@ def test_limit_leaves_the_rest_open(pytester: pytest.Pytester) -> None:
 def test_a_dead_worker_leaves_a_row_of_state_error(pytester: pytest.Pytester) -> None:
     """The pair that killed its worker is an error, reported once; all other pairs are there."""
     model = demo(pytester.path / "m", JUMPS)
-    pytester.makepyfile(killer="""
+    pytester.makepyfile(
+        killer="""
         import os
         def pytest_runtest_call(item):
             if "r16" in item.name and "s002" in item.name:
                 os._exit(9)
-    """)
+    """
+    )
     result = pytester.runpytest_subprocess("-p", "killer", *arguments(model), "-n", "2")
     assert result.ret == 1
     found = rows(model)
@@ -203,13 +210,15 @@ def test_a_dead_worker_leaves_a_row_of_state_error(pytester: pytest.Pytester) ->
 def test_an_error_in_a_test_is_a_row(pytester: pytest.Pytester) -> None:
     """Anything unexpected is state error with its type, and a failed test."""
     model = demo(pytester.path / "m", {"s001": 0.0})
-    pytester.makepyfile(breaker="""
+    pytester.makepyfile(
+        breaker="""
         import pytest
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_call(item):
             if "r16" in item.name:
                 raise ZeroDivisionError("half way")
-    """)
+    """
+    )
     assert pytester.runpytest_subprocess("-p", "breaker", *arguments(model), "-k", "R16 or R21").ret == 1
     row = rows(model)["s001", "R16"]
     assert (row["state"], row["reason"]) == ("error", "ZeroDivisionError: half way")
@@ -219,7 +228,7 @@ def test_junit_carries_the_properties(pytester: pytest.Pytester) -> None:
     """Score, value, unit and state are properties of the test case (xunit1)."""
     model = demo(pytester.path / "m", {"s001": 0.0})
     pytester.runpytest_subprocess(*arguments(model), "-k", "R16", "--junitxml=junit.xml")
-    case = ET.parse(pytester.path / "junit.xml").getroot().find(".//testcase")  # noqa: S314 - written by pytest
+    case = ET.parse(pytester.path / "junit.xml").getroot().find(".//testcase")
     assert case is not None
     found = {p.get("name"): p.get("value") for p in case.iter("property")}
     assert (found["state"], found["score"], found["unit"], found["scorer"]) == ("scored", "5", "diameters", "cuts")
@@ -236,7 +245,7 @@ def test_two_models_in_one_run(pytester: pytest.Pytester) -> None:
 
 
 def test_kill_and_resume_give_the_rows_of_an_undisturbed_run(pytester: pytest.Pytester) -> None:
-    """kill -9 at any moment loses at most the pairs in flight."""
+    """Kill -9 at any moment loses at most the pairs in flight."""
     jumps = {f"s{k:03}": 0.1 * k for k in range(1, 7)}
     model, other = demo(pytester.path / "m", jumps), demo(pytester.path / "undisturbed" / "m", jumps)
     pytester.makepyfile(slow="import time\ndef pytest_runtest_call(item):\n    time.sleep(0.05)\n")

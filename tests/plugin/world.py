@@ -44,7 +44,9 @@ def truth(model: Path, file: Path, jump: float = 0.0, still: bool = False, name:
     path[FRAMES // 2 :, 0] += jump
     uv = np.stack([path[:, 0], path[:, 1]], axis=-1) * 4.0 + 24.0
     ones, yes = np.ones((FRAMES, 1)), np.ones((FRAMES, 1), dtype=bool)
-    bodies = Bodies(t, path[:, None], uv[:, None], ones * 4.0, ones * 10.0, yes, np.ones(1), (name,), ("sphere",), (48, 64))
+    bodies = Bodies(
+        t, path[:, None], uv[:, None], ones * 4.0, ones * 10.0, yes, np.ones(1), (name,), ("sphere",), (48, 64)
+    )
     nothing, none = np.zeros(0), np.zeros(0, dtype=np.int64)
     contacts = Contacts(t, nothing, none, none, yes, ~yes, (name,), down=np.array([0.0, 1.0, 0.0]), down_source="truth")
     simulator.store(model / "pvbench" / "cache", digest(file), {"bodies": bodies, "contacts": contacts})
