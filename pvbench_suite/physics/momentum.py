@@ -26,7 +26,7 @@ from pvbench_suite.physics.robust import unit
 __all__ = ["Collision", "momentum_error", "velocity_change"]
 
 #: Standard errors taken off the mismatch, and those at which a velocity change is significant.
-_PROVEN, _SIGNIFICANT = 3.0, 3.0
+_PROVEN, _SIGNIFICANT = 1.5, 3.0
 #: Least velocity change as a share of the approach speed; the largest allowed mass ratio.
 _STRONG, _RATIO = 0.15, 50.0
 

@@ -19,7 +19,8 @@ from pvbench_suite.video.folder import SUFFIXES as IMAGES
 from pvbench_suite.video.names import natural_key, shown
 
 VIDEOS = frozenset(
-    [".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".gif", ".webp", ".flv", ".3gp", ".mpg", ".mpeg", ".m2ts", ".mts", ".ts", ".ogv", ".wmv", ".apng", ".y4m"]
+    f".{suffix}"
+    for suffix in "mp4 m4v mov webm mkv avi gif webp flv 3gp mpg mpeg m2ts mts ts ogv wmv apng y4m".split()  # noqa: SIM905
 )
 OWN_FOLDER = "pvbench"
 MAX_FILES = 500_000
@@ -79,12 +80,14 @@ def scan(root: Path) -> Tree:
         raise ModelDirError(f"{shown(root)}: {'is no folder' if root.exists() else 'does not exist'}")
     root = root.resolve()
     kinds: dict[str, list[PurePosixPath]] = {"videos": [], "images": [], "others": [], "folders": []}
-    outside, unreadable, total = [], [], 0
+    outside: list[str] = []
+    unreadable: list[OSError] = []
+    total = 0
     for folder, names, files in os.walk(root, onerror=unreadable.append):
         here = PurePosixPath(Path(folder).relative_to(root).as_posix())
         links = [n for n in names if (Path(folder) / n).is_symlink() and not n.startswith(".")]
         outside += [str(here / n) + "/" for n in links]
-        names[:] = [n for n in names if n not in links and not n.startswith(".") and (n != OWN_FOLDER or here.parts)]
+        names[:] = [n for n in names if n not in links and not n.startswith(".") and n != OWN_FOLDER]
         kinds["folders"] += [here / n for n in names]
         total += len(files)
         if total > MAX_FILES:

@@ -67,3 +67,15 @@ def test_at_most_a_fifth_of_the_frames_goes() -> None:
     fit = robust_fit(DESIGN, x, whitener(0.01))
     assert (~fit.kept).sum() <= 4
     assert fit.block(2)[1, 1] > 10 * calm.block(2)[1, 1]
+
+
+def test_an_outlier_that_may_not_go_is_held_down() -> None:
+    """Of 9 frames only one may go; a second outlier of 30 sd moves the level by less than half its share."""
+    design = np.ones((9, 1))
+    x = np.random.default_rng(5).normal(0, 0.01, (9, 3))
+    clean = robust_fit(design, x, whitener(0.01, 9)).parameters[0]
+    x[2, 0] += 0.4
+    x[6, 1] += 0.3
+    fit = robust_fit(design, x, whitener(0.01, 9))
+    assert np.nonzero(~fit.kept)[0].tolist() == [2]
+    assert abs(fit.parameters[0, 1] - clean[1]) < 0.5 * 0.3 / 8

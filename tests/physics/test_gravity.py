@@ -93,6 +93,29 @@ def test_noise_lowers_sensitivity_and_not_the_score() -> None:
         assert gravity_error([Flight(t, weak)], DOWN, G).value == pytest.approx(0.5, abs=0.12)
 
 
+@pytest.mark.parametrize("slope", [4.0, -8.0])
+def test_a_gravity_that_changes_within_the_flight_reads_its_rms(slope: float) -> None:
+    """A ramp b of the acceleration reads b T/sqrt(12)/g, less what its own third differences pass off as noise."""
+    t = np.arange(49) / 24
+    u = (t - 1.0)[:, None]
+    ramp = Flight(t, [0, 0, 6.0] + 0.5 * u * u * [0, G, 0] + u**3 / 6 * [0, slope, 0])
+    m = gravity_error([ramp], DOWN, G)
+    assert m.value == pytest.approx(abs(slope) * 2.0 / np.sqrt(12) / G, rel=0.03)
+    assert m.value <= abs(slope) * 2.0 / np.sqrt(12) / G
+
+
+def test_one_short_bad_flight_counts_in_full_when_it_is_significant() -> None:
+    """A flight at 0.7 g beside a long lawful one reads 0.3, not their mean; drowned in noise it reads less."""
+    rng = np.random.default_rng(11)
+    long, short = flight(seconds=2.0), flight((0, 0.7 * G, 0), seconds=0.5)
+    clear = [Flight(f.t, f.X + rng.normal(0, 6e-3, np.shape(f.X))) for f in (long, short)]
+    m = gravity_error(clear, DOWN, G)
+    assert m.value == pytest.approx(0.3, abs=0.06)
+    assert m.evidence["significant"].tolist() == [False, True]
+    hidden = [Flight(f.t, f.X + rng.normal(0, 0.05, np.shape(f.X))) for f in (long, short)]
+    assert gravity_error(hidden, DOWN, G).value < 0.1
+
+
 def test_light_objects_are_exempt_flight_by_flight() -> None:
     """A flight whose speed passes 0.32 of the terminal speed is not judged; the others are."""
     slow, fast = flight((0, G, 0), v=-1.0, seconds=0.5), flight((0, 0.3 * G, 0), v=-40.0)

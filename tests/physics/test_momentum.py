@@ -37,6 +37,14 @@ def test_a_given_ratio_is_held_to() -> None:
     assert momentum_error([Collision(-X, -X, 2.0)]).value == pytest.approx(1)
 
 
+def test_what_the_standard_errors_leave_open_is_not_charged() -> None:
+    """1.5 standard errors of the sum are taken off its length: (0.4 - 1.5 x 0.1) / 2."""
+    error = 0.005 * np.eye(3)
+    hit = Collision(-X, X + np.array([0, 0.4, 0]), 2.0, error, error)
+    expected = (0.4 - 1.5 * 0.1) / (1 + np.hypot(1, 0.4))
+    assert momentum_error([hit], 1.0).value == pytest.approx(expected, abs=1e-6)
+
+
 def test_one_ratio_for_all_hits_of_a_pair_and_one_pair_each() -> None:
     """Two hits with ratios 1 and 3 contradict one another in one pair, not in two."""
     hits = [Collision(-X, X, 2.0, pair="ab"), Collision(-X, 3 * X, 2.0, pair="ab")]

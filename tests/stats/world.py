@@ -64,7 +64,12 @@ def scores(dimension: str, values: list[int], **more: Any) -> list[dict[str, Any
 
 
 def run(
-    model: str = "wan2.2", modality: str = "t2v", groups: int = 12, seed: int = 0, judged: bool = True, shift: float = 0.0
+    model: str = "wan2.2",
+    modality: str = "t2v",
+    groups: int = 12,
+    seed: int = 0,
+    judged: bool = True,
+    shift: float = 0.0,
 ) -> list[dict[str, Any]]:
     """Return a run in which every dimension is planned for every group and every state occurs."""
     generator = np.random.default_rng(seed)

@@ -25,8 +25,10 @@ Mask = NDArray[np.bool_]
 LONGEST, SAMPLES = 480, 61
 #: Least difference of luma and of chroma that can be an object [levels], and in standard deviations of the pixel.
 LUMA, CHROMA, SIGMAS = 9.0, 6.0, 4.5
-#: A shadow dims by this ratio at most and keeps its chroma within this many thresholds.
-SHADOW, SHADOW_CHROMA = 0.62, 1.0
+#: A shadow dims to this ratio at most and keeps its chroma within this many thresholds; a faint one is never a body.
+SHADOW, SHADOW_CHROMA, FAINT = 0.5, 1.0, 0.9
+#: A shadow is dimmed all over (share of its pixels), with an outline softer than this share of its depth per pixel.
+ALL_OVER, SOFT = 0.85, 0.33
 #: Stray of the still parts from which on frames are aligned [levels].
 DRIFT = 1.5
 #: Slow shading that is followed rather than called an object [levels].
@@ -133,10 +135,10 @@ def foreground(world: Scene, t: int) -> Mask:
     """Return the pixels (h, w) of frame `t` that are neither background nor a soft shadow on it."""
     dim, size = world.difference(t)
     strong = size > 1.0
-    shade = strong & (dim < 0) & (_chroma(world, t) < SHADOW_CHROMA)
     ratio = 1.0 + dim / np.maximum(world.background[..., 0], 1.0)
-    shade &= ratio > SHADOW
-    return clean(_without_shadows(strong, shade, dim))
+    shade = strong & (dim < 0) & (ratio > SHADOW) & (_chroma(world, t) < SHADOW_CHROMA)
+    strong &= ~(shade & (ratio > FAINT))
+    return clean(_without_shadows(strong, shade & strong, dim))
 
 
 def _chroma(world: Scene, t: int) -> Image:
@@ -148,22 +150,21 @@ def _chroma(world: Scene, t: int) -> Image:
 
 
 def _without_shadows(strong: Mask, shade: Mask, dim: Image) -> Mask:
-    """Return `strong` without those dimmed parts whose outline is soft: cast shadows have no edge, bodies do."""
-    steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0, ksize=3), cv2.Sobel(dim, cv2.CV_32F, 0, 1, ksize=3)) / 8.0
-    out = strong.copy()
-    count, labels = cv2.connectedComponents(shade.astype(np.uint8), connectivity=8)
-    if count < 2:
-        return out
-    inner = cv2.erode(shade.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    rim = shade & ~inner
-    depth = np.maximum(np.bincount(labels.ravel(), weights=-dim.ravel(), minlength=count), 1e-6)
-    depth /= np.maximum(np.bincount(labels.ravel(), minlength=count), 1)
+    """Return `strong` without the regions that are dimmed all over and have a soft outline: cast shadows."""
+    count, labels = cv2.connectedComponents(strong.astype(np.uint8), connectivity=8)
+    if count < 2 or not shade.any():
+        return strong
+    steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0), cv2.Sobel(dim, cv2.CV_32F, 0, 1)) / 8.0
+    rim = strong & ~(cv2.erode(strong.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0)
+    flat = labels.ravel()
+    pixels = np.maximum(np.bincount(flat, minlength=count), 1)
+    dimmed = np.bincount(flat, weights=shade.ravel(), minlength=count) / pixels
+    depth = np.maximum(np.bincount(flat, weights=-dim.ravel(), minlength=count) / pixels, 1e-6)
     edge = np.bincount(labels[rim], weights=steep[rim], minlength=count)
     edge /= np.maximum(np.bincount(labels[rim], minlength=count), 1)
-    soft = edge < 0.25 * depth
+    soft = (dimmed > ALL_OVER) & (edge < SOFT * depth)
     soft[0] = False
-    out[soft[labels]] = False
-    return out
+    return strong & ~soft[labels]
 
 
 def clean(mask: Mask) -> Mask:

@@ -23,8 +23,8 @@ from pvbench_suite.perception.embedded.frames import Bytes
 STEADY, SHARE = 0.3, 0.6
 #: Neighbouring pixels belong together when their states begin and end within this time of each other [s].
 TOGETHER = 0.2
-#: A state shows the object when its edge along the outline is stronger by this factor.
-STRONGER = 1.1
+#: A state shows the object when its edge along the outline is stronger by this factor and this much [levels].
+STRONGER, CLEARER = 1.1, 5.0
 #: Smallest place that is looked at, as a share of the picture.
 SMALLEST = 1e-4
 
@@ -132,9 +132,15 @@ def _repair(world: Scene, place: Mask, shows: NDArray[np.bool_], background: Ima
     ys, xs = np.nonzero(place)
     box = (slice(max(0, ys.min() - 8), ys.max() + 9), slice(max(0, xs.min() - 8), xs.max() + 9))
     second = world.background.copy()
-    second[box] = np.median(world.stack[pick][:, box[0], box[1]], axis=0)
-    if outline_edge(world.background, place) <= STRONGER * outline_edge(second, place):
+    shown = world.stack[pick][:, box[0], box[1]].astype(np.float32)
+    second[box] = np.median(shown, axis=0)
+    now, then = outline_edge(world.background, place), outline_edge(second, place)
+    if now <= STRONGER * then or now < then + CLEARER:
         return False
     wide = cv2.dilate(place.astype(np.uint8), np.ones((3, 3), np.uint8), iterations=2) > 0
+    # around the place only what holds still while it shows: an object that passes is not painted
+    calm = np.zeros(wide.shape, dtype=bool)
+    calm[box] = (np.median(np.abs(shown - second[box]), axis=0) < world.threshold[box] / 3).all(axis=-1)
+    wide &= place | (calm & (len(pick) >= 5))
     background[wide] = second[wide]
     return True

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from pvbench_suite.perception.embedded.background import Scene
-from pvbench_suite.perception.embedded.blobs import Region, solidity, unlike
+from pvbench_suite.perception.embedded.blobs import Region, shape_match, solidity, unlike
 from pvbench_suite.perception.embedded.frames import Floats
 from pvbench_suite.perception.embedded.stitching import summary
 from pvbench_suite.perception.embedded.tracking import Path
@@ -26,6 +26,8 @@ FRAMES, SECONDS = 5, 0.2
 MOVES, PIXELS = 0.5, 3.0
 #: Explained share of what moves at which the clip is not understood at all, and fully.
 EXPLAINED = (0.35, 0.65)
+#: Pieces of paths per second at which the clip is not understood at all, and fully: hands, leaves and water break up.
+BIRTHS = (12.0, 7.0)
 
 
 def _ramp(x: float, low: float, high: float) -> float:
@@ -44,8 +46,10 @@ def quality(path: Path, pace: float) -> float:
     strange = float(np.median([unlike(r.look, look) for r in pick]))
     solid = float(np.median([solidity(r) for r in pick]))
     parts = len(whole) / len(times)
+    shape = float(np.median([shape_match(a, b) for a, b in zip(pick, pick[1:], strict=False)])) if len(pick) > 1 else 0.0
     return (
-        _ramp(change, 0.35, 0.1)
+        _ramp(shape, 0.62, 0.76)
+        * _ramp(change, 0.35, 0.1)
         * _ramp(strange, 0.5, 0.3)
         * _ramp(solid, 0.6, 0.8)
         * _ramp(len(times) * pace, 0.0, 0.4)
@@ -101,6 +105,7 @@ def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: flo
     sure[shade & (mass < mass[bodies].sum())] = 0.0
     total = sum(r.area for regions in found for r in regions)
     known = _ramp(float(mass[(sure >= GATE) & moving].sum()) / max(total, 1), *EXPLAINED)
+    known *= _ramp(len(paths) / max(pace * len(found), 1.0), *BIRTHS)
     out = [(p, float(s * known)) for p, s in zip(long, sure, strict=True)]
     return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or _large(p, world.background.shape)]
 
