@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -59,8 +61,6 @@ def write(path: Path, content: str) -> Path:
     UserError
         If the folder cannot be written.
     """
-    import os
-
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +68,7 @@ def write(path: Path, content: str) -> Path:
         beside.write_bytes(content.encode("utf-8", errors="replace"))
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink()
         raise UserError(f"the report {path} cannot be written: {error.strerror}; give --pv-report-dir") from None
     return path

@@ -19,8 +19,8 @@ from reports.view import blocks, outline
 NARROWEST = 60
 #: How many different remedies are shown.
 REMEDIES = 5
-#: What a state is called here, where its name alone would be unclear.
-_FIXED = 47
+# Columns after the name: score 7, interval 15, worst case 8, scored 18.
+_FIXED = 48
 
 
 def terminal_lines(summary: Summary, width: int, journals: Sequence[Path] = ()) -> list[str]:
@@ -49,7 +49,7 @@ def terminal_lines(summary: Summary, width: int, journals: Sequence[Path] = ()) 
 
 def _result(r: Result, names: Sequence[tuple[int, str, str]], width: int) -> list[str]:
     title = f"{r.model} | {r.modality} | profile {r.profile} | suite {', '.join(r.suites)} | {r.videos} videos"
-    room = max(14, width - _FIXED)
+    room = width - _FIXED
     lines = [clean(title, width), _line("", ("score", "95 % interval", "worst", "scored"), room)]
     for depth, key, name in names:
         cell = r.cell(key)
@@ -66,7 +66,7 @@ def _result(r: Result, names: Sequence[tuple[int, str, str]], width: int) -> lis
 
 def _line(name: str, columns: tuple[str, str, str, str], room: int) -> str:
     score, interval, worst, scored = columns
-    return f"{name:<{room}}{score:>7}{interval:>16}{worst:>8}{scored:>16}"
+    return f"{name:<{room}}{score:>7}{interval:>15}{worst:>8}{scored:>18}"
 
 
 def _columns(cell: Cell) -> tuple[str, str, str, str]:

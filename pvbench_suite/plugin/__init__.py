@@ -107,6 +107,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return VideoScheduling(config, log)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Pass over the files of dimensions for which nothing is planned."""
+    run = config.stash.get(RUN, None)
+    if run is None or collection_path.suffix != ".py":
+        return None
+    return True if collection_path.stem in run.idle_stems else None
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each dimension test the videos that are planned for it."""
     run = metafunc.config.stash.get(RUN, None)
@@ -195,9 +203,12 @@ def _row(run: Run, planned: Planned, item: pytest.Item, dimension: str, digest: 
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Register the controller's recorder."""
+    """Register the controller's recorder, and keep the progress on one line (items alternate between files)."""
     controller = session.config.stash.get(CONTROLLER, None)
     if controller is not None:
+        reporter = session.config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None and session.config.get_verbosity() == 0:
+            reporter.showfspath = False
         session.config.pluginmanager.register(finish.Recorder(session.config, controller), "pvbench-recorder")
 
 

@@ -16,7 +16,7 @@ from pvbench_suite.prompts.loader import load
 from pvbench_suite.results import Journal, Row, write_plan
 from pvbench_suite.video.digest import DigestIndex
 from pvbench_suite.video.manifest import Manifest, discover, restrict
-from pvbench_suite.video.types import Video
+from pvbench_suite.video.types import MODALITIES, Video
 
 
 @dataclass
@@ -111,7 +111,9 @@ def _manifest(run: Run, model: ModelDir) -> Manifest:
             f"{options.prompts.name}; "
             f"nearest to {manifest.videos[0].path.name!r}: {names}"
         )
-    return replace(manifest, videos=tuple(_referenced(v, options.references) for v in manifest.videos))
+    places = {group.id: k for k, group in enumerate(run.suite)}
+    videos = sorted(manifest.videos, key=lambda v: (MODALITIES.index(v.modality), places.get(v.group or "", len(places))))
+    return replace(manifest, videos=tuple(_referenced(v, options.references) for v in videos))
 
 
 def _referenced(video: Video, folder: Path | None) -> Video:

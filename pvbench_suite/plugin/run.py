@@ -63,6 +63,12 @@ class Run:
         return load()
 
     @cached_property
+    def idle_stems(self) -> frozenset[str]:
+        """The file names (without suffix) of dimensions for which no video is planned."""
+        planned = {identifier for job in self.jobs.values() for identifier in job.planned.dimensions}
+        return frozenset(d.stem for d in self.registry.dimensions if d.id not in planned)
+
+    @cached_property
     def profile(self) -> Profile:
         """Who perceives."""
         return profiles.load(self.options.profile)

@@ -35,10 +35,7 @@ from pvbench_suite.stats.sample import (
     check,
     cluster,
     event_absent,
-    full_points,
-    measured_points,
     samples,
-    worst_points,
 )
 
 
@@ -188,7 +185,7 @@ def _counted(found: Sequence[Sample], rows: Sequence[Row], planned: int) -> dict
         "reasons": tally(reasons),
         "event_absent": sum(event_absent(row) for row in rows),
         "groups": len({cluster(row) for row in scored_rows}),
-        "evaluated": len([s for s in found if s.triples(full_points)]),
+        "evaluated": len([s for s in found if s.full]),
         "of": len(found),
         "histogram": tuple(histogram[k] for k in range(1, 6)),
         "scorers": tuple(sorted({who for s in found for who, _ in s.scorers})),
@@ -200,9 +197,7 @@ def _means(kind: Kind, found: Sequence[Sample]) -> tuple[Mean, Mean]:
     """Return the means by dimension and by domain; `overall` exists only if every dimension contributes."""
     domain_of = {s.dimension.id: s.dimension.domain for s in found}
     every = len(found) if kind == "overall" else 1
-    full, worst, measured = (
-        [triple for s in found for triple in s.triples(value)] for value in (full_points, worst_points, measured_points)
-    )
+    full, worst, measured = ([t for s in found for t in getattr(s, part)] for part in ("full", "worst", "measured"))
     parts: list[dict[str, float | None]] = [{}, {}]
     for name, triples in (("worst_case", worst), ("measured_only", measured)):
         for place, domains in zip(parts, (None, domain_of), strict=True):

@@ -104,7 +104,7 @@ def draw_means(table: Table, draws: int = DRAWS) -> Floats:
     parts = []
     for start in range(0, draws, block):
         number = min(block, draws - start)
-        picked = generator.integers(0, size, (number, size)) + np.arange(number)[:, None] * size
+        picked = generator.integers(0, size, (number, size), dtype=np.int32) + np.arange(number)[:, None] * size
         weights = np.bincount(picked.ravel(), minlength=number * size).reshape(number, size).astype(np.float64)
         counts = weights @ table.counts
         means = np.full(counts.shape, np.nan)

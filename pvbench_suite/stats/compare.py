@@ -19,7 +19,7 @@ from pvbench_suite.results import Row, latest
 from pvbench_suite.stats import bootstrap
 from pvbench_suite.stats.cells import Comparison, Difference, Kind
 from pvbench_suite.stats.pairing import Side, paired, refuse_unlike
-from pvbench_suite.stats.sample import INCOMPLETE, check, samples, worst_points
+from pvbench_suite.stats.sample import INCOMPLETE, check, samples
 
 Verdict = Literal["higher", "lower", "not decided"]
 
@@ -149,7 +149,7 @@ def _worst_difference(kind: Kind, sides: Sequence[Side]) -> float | None:
 
     These may be more than those with a shared pair: a dimension that one side lost altogether counts here.
     """
-    both = [(s.first.triples(worst_points), s.second.triples(worst_points)) for s in sides]
+    both = [(s.first.worst, s.second.worst) for s in sides]
     both = [(a, b) for a, b in both if a and b]
     if not both or (kind == "overall" and len(both) < len(sides)):
         return None

@@ -13,7 +13,7 @@ from pvbench_suite.dimensions import LAYER_NAMES, Dimension, Registry
 from pvbench_suite.results import Row
 from pvbench_suite.stats import bootstrap
 from pvbench_suite.stats.cells import Contrast
-from pvbench_suite.stats.sample import Sample, full_points, samples
+from pvbench_suite.stats.sample import Sample, samples
 
 #: The tags that make a group difficult.
 DIFFICULT = frozenset({"embodied", "occlusion", "clutter", "camera_motion"})
@@ -54,11 +54,7 @@ def contrasts(rows: Sequence[Row], dimensions: Sequence[Dimension], registry: Re
 
 def _contrast(key: str, name: str, both: Sequence[tuple[Sample, Sample]]) -> Contrast:
     # Two scorers, one on each side, would be compared with each other here: such a dimension is left out.
-    shared = [
-        (a.triples(full_points), b.triples(full_points))
-        for a, b in both
-        if a.scorers and a.scorers == b.scorers and not a.mixed
-    ]
+    shared = [(a.full, b.full) for a, b in both if a.scorers and a.scorers == b.scorers and not a.mixed]
     shared = [(a, b) for a, b in shared if a and b]
     means: list[float | None] = [None, None]
     drop = relative = None

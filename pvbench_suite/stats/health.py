@@ -17,7 +17,7 @@ COLLAPSE_N = 30
 
 def entropy(counts: Iterable[int]) -> float | None:
     """Return the entropy of score counts [bits], in [0, log2 5], or None for no scores."""
-    numbers = [c for c in counts if c]
+    numbers = sorted(c for c in counts if c)
     total = sum(numbers)
     if not total:
         return None

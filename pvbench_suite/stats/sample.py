@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pvbench_suite import results
 from pvbench_suite.dimensions import Dimension, Registry
@@ -112,7 +113,7 @@ def scorer(row: Row) -> tuple[str, str] | None:
     return str(row.get("scorer") or "unknown scorer"), str(row.get("thresholds") or "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """The rows of one dimension of one model, modality and profile.
 
@@ -138,12 +139,26 @@ class Sample:
         """Whether several scorers made the scores, so that they have no common mean."""
         return len(self.scorers) > 1
 
-    def triples(self, value: Callable[[Row], float | None]) -> list[Triple]:
-        """Return (dimension, cluster, points) of the rows that count; none if the scorers are mixed."""
+    @cached_property
+    def full(self) -> tuple[Triple, ...]:
+        """The (dimension, cluster, points) triples of the mean; none if the scorers are mixed."""
+        return self._triples(full_points)
+
+    @cached_property
+    def worst(self) -> tuple[Triple, ...]:
+        """The triples of the worst case; none if the scorers are mixed."""
+        return self._triples(worst_points)
+
+    @cached_property
+    def measured(self) -> tuple[Triple, ...]:
+        """The triples of the mean without absent events; none if the scorers are mixed."""
+        return self._triples(measured_points)
+
+    def _triples(self, value: Callable[[Row], float | None]) -> tuple[Triple, ...]:
         if self.mixed:
-            return []
+            return ()
         found = ((row, value(row)) for row in self.rows)
-        return [(self.dimension.id, cluster(row), number) for row, number in found if number is not None]
+        return tuple((self.dimension.id, cluster(row), number) for row, number in found if number is not None)
 
     def only(self, who: tuple[str, str]) -> Sample:
         """Return the sample with the scores of one scorer, and the rows that nobody scored."""

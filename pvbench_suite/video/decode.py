@@ -23,6 +23,7 @@ from pvbench_suite.video.folder import open_folder
 from pvbench_suite.video.isolate import decode_isolated, probe_isolated
 from pvbench_suite.video.pixels import Shaper
 from pvbench_suite.video.protocol import protocol_warnings
+from pvbench_suite.video.structure import truncation
 from pvbench_suite.video.timing import Floats, rate_of, repair, usual_step
 from pvbench_suite.video.types import DEFAULT_LIMITS, Clip, Limits, Probe
 
@@ -67,9 +68,10 @@ def read(path: Path, *, long_side: int, limits: Limits, fps: float | None, sink:
                     sink.add(shaper.image(frame))
                 stamps.append(stamp)
         except FAULTS as error:
-            declared = source.expected()
+            declared = source.declared()
             place = f"after {len(stamps)} of {declared} frames" if declared else f"after {len(stamps)} frames"
-            raise broken(path, f"{cause_of(error)} {place}") from error
+            cut = truncation(path)
+            raise broken(path, f"{cause_of(error)} {place}{f' ({cut})' if cut else ''}") from error
         return _conclude(path, source, shaper, stamps)
 
 

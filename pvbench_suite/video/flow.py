@@ -44,6 +44,9 @@ class Source(Protocol):
     def end(self) -> float:
         """Return the end of what was read [s]."""
 
+    def declared(self) -> int:
+        """Return how many frames are promised; 0 where no number is stated."""
+
     def expected(self) -> int:
         """Return about how many frames will come; 0 where nothing is known."""
 

@@ -66,9 +66,11 @@ class FolderSource:
             raise broken(self.path, f"{file.name}: {cause_of(error)}") from error
         raise broken(self.path, f"{file.name}: no image in it")
 
-    def expected(self) -> int:
+    def declared(self) -> int:
         """Return the number of files."""
         return len(self.files)
+
+    expected = declared
 
     def verify(self, frames: int, step: float | None) -> None:
         """Raise `BrokenVideo` if the folder has no images."""

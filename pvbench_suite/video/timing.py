@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 #: Share of frames with sound timestamps above which the rest is interpolated; below it, the steps are summed instead.
 _SOUND = 0.8
+#: Two timestamps closer than this are one: no container counts finer than that for a visible step [s].
+_FINEST = 1e-6
 
 
 def _rising(stamps: Floats) -> list[int]:
@@ -25,7 +27,7 @@ def _rising(stamps: Floats) -> list[int]:
     tails: list[float] = []
     last: list[int] = []
     before = [-1] * len(stamps)
-    for k, stamp in enumerate(stamps.tolist()):
+    for k, stamp in enumerate((np.round(stamps / _FINEST)).tolist()):
         if not np.isfinite(stamp):
             continue
         place = bisect_left(tails, stamp)
@@ -45,7 +47,7 @@ def _rising(stamps: Floats) -> list[int]:
 def _usual_step(stamps: Floats, nominal: float | None) -> float | None:
     """Return the median of the positive steps between neighbours [s], else `nominal`."""
     steps = np.diff(stamps)
-    steps = steps[np.isfinite(steps) & (steps > 0)]
+    steps = steps[np.isfinite(steps) & (steps > _FINEST)]
     return float(np.median(steps)) if len(steps) else nominal
 
 
@@ -71,7 +73,7 @@ def repair(stamps: Sequence[float | None], nominal: float | None) -> tuple[Float
     raw = np.array([np.nan if stamp is None else stamp for stamp in stamps], dtype=np.float64)
     if len(raw) < 2:
         return np.zeros(len(raw)), ()
-    if np.all(np.diff(raw) > 0):
+    if np.all(np.diff(raw) > _FINEST):
         return raw - raw[0], ()
     step = _usual_step(raw, nominal)
     if step is None:
@@ -86,7 +88,7 @@ def repair(stamps: Sequence[float | None], nominal: float | None) -> tuple[Float
         clause = f"{len(raw) - len(sound)} of {len(raw)} timestamps missing or out of order, interpolated"
     else:
         steps = np.diff(raw)
-        unsound = ~(np.isfinite(steps) & (steps > 0))
+        unsound = ~(np.isfinite(steps) & (steps > _FINEST))
         steps[unsound] = step
         times = np.concatenate([[0.0], np.cumsum(steps)])
         clause = (
@@ -106,11 +108,12 @@ def rate_of(times: Floats, tick: float | None = None) -> tuple[float | None, boo
         return None, False
     steps = np.diff(times)
     middle = float(np.median(steps))
-    usual = steps[np.abs(steps - middle) <= 0.25 * middle]
     # A tick as long as half a frame says nothing about rounding: then each lost frame is one whole tick.
     rounding = 1.1 * tick if tick is not None and tick <= 0.5 * middle else 0.0
-    vfr = bool(np.any(np.abs(steps - middle) > max(0.2 * middle, rounding)))
-    return 1.0 / float(usual.mean()), vfr
+    off = np.abs(steps - middle)
+    usual = steps[off <= max(0.25 * middle, rounding)]
+    step = float(usual.mean()) if len(usual) else middle  # between two unequal steps, none is usual
+    return 1.0 / step, bool(np.any(off > max(0.2 * middle, rounding)))
 
 
 def usual_step(times: Floats) -> float | None:

@@ -112,9 +112,11 @@ class WebpSource:
         place[..., :3] = np.round(mixed)
         place[..., 3:] = np.round(total * 255)
 
-    def expected(self) -> int:
+    def declared(self) -> int:
         """Return 0: the number of frames is not stated."""
         return 0
+
+    expected = declared
 
     def verify(self, frames: int, step: float | None) -> None:
         """Raise `BrokenVideo` if no frame came out."""

@@ -45,6 +45,13 @@ def test_vanishing_on_hard_clips_does_not_win():
     assert "differ in sign" in found.why
 
 
+def test_a_gain_that_the_worst_case_does_not_share_is_not_decided():
+    """One step better on half of the clips, the other half lost: the worst cases are equal, 25 and 25."""
+    second = [*scores("R22", [3] * 8), *(row("R22", f"s{k:03d}", None) for k in range(9, 17))]
+    found = two(scores("R22", [2] * 16), second).cells["R22"]
+    assert (found.difference, found.worst_case, found.verdict) == (25.0, 0.0, "not decided")
+
+
 def test_a_dimension_that_one_side_lost_counts_in_the_worst_case():
     """R21 has no shared pair and leaves the paired difference, but not the worst case of the domain."""
     first = scores("R22", [2] * 8) + scores("R21", [5] * 8)

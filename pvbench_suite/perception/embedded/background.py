@@ -28,7 +28,7 @@ LUMA, CHROMA, SIGMAS = 9.0, 6.0, 4.5
 #: A shadow dims to this ratio at most and keeps its chroma within this many thresholds; a faint one is never a body.
 SHADOW, SHADOW_CHROMA, FAINT = 0.5, 1.0, 0.9
 #: A shadow is dimmed all over (share of its pixels), with an outline softer than this share of its depth per pixel.
-ALL_OVER, SOFT = 0.85, 0.33
+ALL_OVER, SOFT = 0.85, 0.25
 #: Stray of the still parts from which on frames are aligned [levels].
 DRIFT = 1.5
 #: Slow shading that is followed rather than called an object [levels].
@@ -51,8 +51,8 @@ class Scene:
 
 def _aligned(image: Image, target: Image) -> Image:
     """Return `image` after the change of tone and tint, and of slow shading, that brings it nearest to `target`."""
-    x, y = _tone(image[::3, ::3].reshape(-1, 3)), target[::3, ::3].reshape(-1, 3)
-    plain = np.zeros((x.shape[1], 3), dtype=np.float32)
+    x, y = _tone(image[::5, ::5]).reshape(-1, 5), target[::5, ::5].reshape(-1, 3)
+    plain = np.zeros((5, 3), dtype=np.float32)
     plain[1:4] = np.eye(3)
     plain[0] = np.median(y - x[:, 1:4], axis=0)
     model = plain
@@ -63,14 +63,17 @@ def _aligned(image: Image, target: Image) -> Image:
         pull = 1e-4 * np.count_nonzero(keep) * np.diag([0.0, *[float(v) for v in np.var(x[keep, 1:], axis=0) + 9.0]])
         a = x[keep].T @ x[keep] + pull
         model = np.linalg.solve(a, x[keep].T @ y[keep] + pull @ plain).astype(np.float32)
-    out = (_tone(image.reshape(-1, 3)) @ model).reshape(image.shape)
+    out = _tone(image) @ model
     return out + _shading(target - out)
 
 
-def _tone(pixels: Image) -> Image:
-    """Return the terms (n, 5) of the tone model: 1, Y, Cr, Cb and the curvature of Y."""
-    y = pixels[:, :1] / 255.0
-    return np.concatenate([np.ones_like(y), pixels, 255.0 * y * (1.0 - y)], axis=1).astype(np.float32)
+def _tone(image: Image) -> Image:
+    """Return the terms (h, w, 5) of the tone model: 1, Y, Cr, Cb and the curvature of Y."""
+    out = np.empty((*image.shape[:2], 5), dtype=np.float32)
+    out[..., 0] = 1.0
+    out[..., 1:4] = image
+    out[..., 4] = image[..., 0] * (1.0 - image[..., 0] / 255.0)
+    return out
 
 
 def _shading(rest: Image) -> Image:
@@ -96,10 +99,9 @@ def scene(clip: Clip, kept: Indices) -> Scene:
     if _drifts(stack, target):
         frames = [frame.astype(np.float32) for frame in stack]
         target = frames[len(frames) // 2]
-        for _ in range(2):
-            for t, frame in enumerate(frames):
-                stack[t] = np.clip(np.rint(_aligned(frame, target)), 0, 255)
-            target = _median(stack)
+        for t, frame in enumerate(frames):
+            stack[t] = np.clip(np.rint(_aligned(frame, target)), 0, 255)
+        target = _median(stack)
     return Scene(stack, target, thresholds(stack, target))
 
 

@@ -23,8 +23,9 @@ from pvbench_suite.perception.embedded.frames import Bytes
 STEADY, SHARE = 0.3, 0.6
 #: Neighbouring pixels belong together when their states begin and end within this time of each other [s].
 TOGETHER = 0.2
-#: A state shows the object when its edge along the outline is stronger by this factor and this much [levels].
-STRONGER, CLEARER = 1.1, 5.0
+#: A state shows the object when it has an edge (half the difference of the states) along this share of the outline, and
+#: along so much more of it than the other state.
+OUTLINED, MORE = 0.6, 0.2
 #: Smallest place that is looked at, as a share of the picture.
 SMALLEST = 1e-4
 
@@ -104,25 +105,21 @@ def _groups(
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
 
 
-def outline_edge(image: Image, place: Mask) -> float:
-    """Return the mean step of `image` (h, w, 3) across the outline of `place` (h, w), in levels."""
+def outlined(image: Image, place: Mask, step: float) -> float:
+    """Return the share of the outline of `place` (h, w) across which `image` (h, w, 3) changes by at least `step` [levels]."""
     kernel = np.ones((3, 3), np.uint8)
     m = place.astype(np.uint8)
     outside = cv2.dilate(m, kernel, iterations=3) - cv2.dilate(m, kernel)
-    inside = cv2.erode(m, kernel)
-    inside = (m - cv2.erode(inside, kernel, iterations=2)) if inside.any() else m
-    ys, xs = np.nonzero(m)
-    box = (slice(max(0, ys.min() - 6), ys.max() + 7), slice(max(0, xs.min() - 6), xs.max() + 7))
-    # local step: blurred colours just inside and just outside, compared where both are near
-    part, i, o = image[box], inside[box].astype(np.float32), outside[box].astype(np.float32)
-    size = (9, 9)
-    wi, wo = cv2.blur(i, size), cv2.blur(o, size)
+    core = cv2.erode(m, kernel)
+    inside = core - cv2.erode(core, kernel, iterations=2) if core.any() else m
+    i, o = inside.astype(np.float32), outside.astype(np.float32)
+    wi, wo = cv2.blur(i, (9, 9)), cv2.blur(o, (9, 9))
     near = (wi > 0.05) & (wo > 0.05)
     if not near.any():
         return 0.0
-    ci = cv2.blur(part * i[..., None], size) / np.maximum(wi, 1e-3)[..., None]
-    co = cv2.blur(part * o[..., None], size) / np.maximum(wo, 1e-3)[..., None]
-    return float(np.mean(np.sqrt(np.sum((ci - co) ** 2, axis=-1))[near]))
+    ci = cv2.blur(image * i[..., None], (9, 9)) / np.maximum(wi, 1e-3)[..., None]
+    co = cv2.blur(image * o[..., None], (9, 9)) / np.maximum(wo, 1e-3)[..., None]
+    return float(np.mean((np.sqrt(np.sum((ci - co) ** 2, axis=-1)) >= step)[near]))
 
 
 def _repair(world: Scene, place: Mask, shows: NDArray[np.bool_], background: Image) -> bool:
@@ -130,17 +127,16 @@ def _repair(world: Scene, place: Mask, shows: NDArray[np.bool_], background: Ima
     frames = np.flatnonzero(shows)
     pick = frames[np.unique(np.linspace(0, len(frames) - 1, min(15, len(frames))).round().astype(int))]
     ys, xs = np.nonzero(place)
-    box = (slice(max(0, ys.min() - 8), ys.max() + 9), slice(max(0, xs.min() - 8), xs.max() + 9))
-    second = world.background.copy()
+    box = (slice(max(0, ys.min() - 12), ys.max() + 13), slice(max(0, xs.min() - 12), xs.max() + 13))
+    here, first = place[box], world.background[box]
     shown = world.stack[pick][:, box[0], box[1]].astype(np.float32)
-    second[box] = np.median(shown, axis=0)
-    now, then = outline_edge(world.background, place), outline_edge(second, place)
-    if now <= STRONGER * then or now < then + CLEARER:
+    second = np.median(shown, axis=0)
+    step = 0.5 * float(np.median(np.sqrt(np.sum((second - first) ** 2, axis=-1))[here]))
+    now, then = outlined(first, here, step), outlined(second, here, step)
+    if now < OUTLINED or now < then + MORE:
         return False
-    wide = cv2.dilate(place.astype(np.uint8), np.ones((3, 3), np.uint8), iterations=2) > 0
     # around the place only what holds still while it shows: an object that passes is not painted
-    calm = np.zeros(wide.shape, dtype=bool)
-    calm[box] = (np.median(np.abs(shown - second[box]), axis=0) < world.threshold[box] / 3).all(axis=-1)
-    wide &= place | (calm & (len(pick) >= 5))
-    background[wide] = second[wide]
+    calm = (np.median(np.abs(shown - second), axis=0) < world.threshold[box] / 3).all(axis=-1) & (len(pick) >= 5)
+    wide = here | (calm & (cv2.dilate(here.astype(np.uint8), np.ones((3, 3), np.uint8), iterations=2) > 0))
+    background[box][wide] = second[wide]
     return True

@@ -22,8 +22,10 @@ from pvbench_suite.perception.embedded.tracking import Path
 GATE, UNSURE = 0.10, 0.05
 #: A path needs this many frames and this long [s] to be recorded at all.
 FRAMES, SECONDS = 5, 0.2
-#: An object moves when its centre covers this share of its diameter, and this many pixels.
-MOVES, PIXELS = 0.5, 3.0
+#: An object moves when it travels this share of its diameter, and this many pixels, within this time [s].
+MOVES, PIXELS, TRAVEL = 0.25, 2.0, 0.5
+#: What rests, or may hide something, must have this share of the picture.
+LARGE = 1e-3
 #: Explained share of what moves at which the clip is not understood at all, and fully.
 EXPLAINED = (0.35, 0.65)
 #: Pieces of paths per second at which the clip is not understood at all, and fully: hands, leaves and water break up.
@@ -33,6 +35,11 @@ BIRTHS = (12.0, 7.0)
 def _ramp(x: float, low: float, high: float) -> float:
     """Return 0 at `low`, 1 at `high`, linear between (either may be the larger)."""
     return float(np.clip((x - low) / (high - low), 0.0, 1.0))
+
+
+def rough(path):
+    ts=sorted(path.seen); C=np.array([path.seen[t].centre for t in ts]); d=[C[i+3]-3*C[i+2]+3*C[i+1]-C[i] for i in range(len(ts)-3) if ts[i+3]-ts[i]==3]
+    return float(1.4826*np.median(np.abs(d))/np.sqrt(20)/path.shape.diameter) if len(d)>4 else 9.0
 
 
 def quality(path: Path, pace: float) -> float:
@@ -57,19 +64,29 @@ def quality(path: Path, pace: float) -> float:
     )
 
 
-def moves(path: Path) -> bool:
-    """Return whether the centre of `path` covers a good part of its diameter."""
-    places = np.array([r.centre for r in path.seen.values()])
-    span = np.linalg.norm(np.subtract(*np.percentile(places, [97, 3], axis=0)))
+def moves(path: Path, pace: float) -> bool:
+    """Return whether `path` travels: for half a second it goes somewhere at a good part of its diameter per second.
+
+    The typical step counts, not the sum of the steps: a patch that breaks and merges jumps, a body travels.
+    """
+    times = np.array(sorted(path.seen))
+    places = np.array([path.seen[t].centre for t in times])
+    steps = np.diff(places, axis=0) / np.diff(times)[:, None]
+    span = max(3, round(TRAVEL / pace))
+    if len(steps) < span:
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(steps, span, axis=0)
+    way = np.linalg.norm(np.median(windows, axis=-1), axis=-1).max() * span
     _, area = summary(path)
-    return bool(span >= max(PIXELS, MOVES * 2.0 * np.sqrt(area / np.pi)))
+    return bool(way >= max(PIXELS, MOVES * 2.0 * np.sqrt(area / np.pi)))
 
 
-def steady(path: Path, pace: float) -> bool:
-    """Return whether `path` is a body at rest that was there for a while and not always: same place, same shape."""
+def steady(path: Path, pace: float, pixels: int) -> bool:
+    """Return whether `path` is a large body at rest that was there for a while: same place, same shape."""
     areas = np.array([r.area for r in path.seen.values()], dtype=float)
     spread = float(np.median(np.abs(areas - np.median(areas))) / np.median(areas))
-    return len(areas) * pace >= 0.5 and spread < 0.08 and solidity(path.shape) > 0.85
+    large = np.median(areas) >= LARGE * pixels
+    return bool(large and len(areas) * pace >= 0.5 and spread < 0.08 and solidity(path.shape) > 0.85)
 
 
 def soft_shadow(world: Scene, path: Path) -> bool:
@@ -96,8 +113,10 @@ def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: flo
     """Return the paths worth recording with their confidence, the surest first decided, in order of appearance."""
     least = max(FRAMES, round(SECONDS / pace))
     long = [p for p in paths if len(p.seen) >= least]
-    moving = np.array([moves(p) for p in long], dtype=bool)
-    sure = np.array([quality(p, pace) if m or steady(p, pace) else 0.0 for p, m in zip(long, moving, strict=True)])
+    pixels = world.background.shape[0] * world.background.shape[1]
+    moving = np.array([moves(p, pace) for p in long], dtype=bool)
+    body = [m or steady(p, pace, pixels) for p, m in zip(long, moving, strict=True)]
+    sure = np.array([quality(p, pace) if b else 0.0 for p, b in zip(long, body, strict=True)])
     shade = np.array([soft_shadow(world, p) for p in long], dtype=bool)
     mass = np.array([float(sum(r.area for r in p.seen.values())) for p in long])
     bodies = (sure >= GATE) & ~shade
@@ -107,12 +126,7 @@ def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: flo
     known = _ramp(float(mass[(sure >= GATE) & moving].sum()) / max(total, 1), *EXPLAINED)
     known *= _ramp(len(paths) / max(pace * len(found), 1.0), *BIRTHS)
     out = [(p, float(s * known)) for p, s in zip(long, sure, strict=True)]
-    return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or _large(p, world.background.shape)]
-
-
-def _large(path: Path, size: tuple[int, ...]) -> bool:
-    """Return whether `path` is large enough to hide something."""
-    return summary(path)[1] >= 1e-3 * size[0] * size[1]
+    return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or summary(p)[1] >= LARGE * pixels]
 
 
 def confidences(paths: list[tuple[Path, float]], frames: int) -> Floats:
