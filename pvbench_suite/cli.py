@@ -86,10 +86,14 @@ def demo(
 def report(
     directories: Annotated[list[Path], typer.Argument(help="model, report or journal folders")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="where the common report goes")] = None,
+    allure: Annotated[Path | None, typer.Option(help="write Allure results here instead, one file per row")] = None,
 ) -> None:
     """Rebuild every report from the journals below the given folders."""
-    from pvbench_suite.rebuild import rebuild
+    from pvbench_suite.rebuild import rebuild, write_allure
 
+    if allure is not None:
+        out.print(f"{write_allure(directories, allure)} files in {escape(str(allure))}")
+        return
     for path in rebuild(directories, output):
         out.print(escape(str(path)))
 

@@ -25,12 +25,16 @@ FREE = frozenset({"none", "assumed"})
 
 @dataclass(frozen=True)
 class Planned:
-    """One video of the plan with the ids of its dimensions; `exists` is False for a group without a file."""
+    """One video of the plan: the ids of its dimensions, and of those that would be planned but do not apply.
+
+    `exists` is False for a group without a file.
+    """
 
     video: Video
     group: Group | None
     dimensions: tuple[str, ...]
     exists: bool = True
+    idle: tuple[str, ...] = ()
 
     @property
     def brief(self) -> Brief:
@@ -40,10 +44,9 @@ class Planned:
 
 @dataclass
 class Plan:
-    """All planned videos of a run, in order, and how many pairs do not apply, by dimension."""
+    """All planned videos of a run, in order."""
 
     videos: list[Planned] = field(default_factory=list)
-    not_applicable: Counter[str] = field(default_factory=Counter)
 
     @property
     def pairs(self) -> int:
@@ -106,8 +109,7 @@ def plan(
     for video, exists in [(v, True) for v in videos] + [(v, False) for v in absent]:
         group = suite.get(video.group) if video.group else None
         planned, idle = dimensions_of(registry, group, video, scope)
-        out.not_applicable.update(idle)
-        out.videos.append(Planned(video, group, planned, exists))
+        out.videos.append(Planned(video, group, planned, exists, idle))
     return out
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -131,19 +132,30 @@ def latest(rows: Iterable[Row]) -> list[Row]:
 
     Where a pair has a result of some scorer, rows of other scorers that are not results (no judge yet) are dropped.
     """
+    last = _last(rows)
+    results = {_pair(row)[:5] for row in last if row["state"] in DONE}
+    return [row for row in last if row["state"] in DONE or _pair(row)[:5] not in results]
+
+
+def _pair(row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(k) for k in ("model", "modality", "video", "dimension", "profile", "scorer"))
+
+
+def _last(rows: Iterable[Row]) -> list[Row]:
     last: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        pair = tuple(row.get(k) for k in ("model", "modality", "video", "dimension", "profile", "scorer"))
-        last.pop(pair, None)
-        last[pair] = row
-    results = {pair[:5] for pair, row in last.items() if row["state"] in DONE}
-    return [row for pair, row in last.items() if row["state"] in DONE or pair[:5] not in results]
+        last.pop(_pair(row), None)
+        last[_pair(row)] = row
+    return list(last.values())
 
 
-def write_plan(folder: Path, videos: Iterable[Any], profile: str, modality: str | None) -> None:
+def write_plan(
+    folder: Path, videos: Iterable[Any], profile: str, modality: str | None, scorers: Mapping[str, str]
+) -> None:
     """Write ``plan.json`` beside the journal: every planned pair, so that what never ran is not forgotten.
 
-    Only the modalities of this run are replaced, so that T2V and I2V can be scored in turn.
+    Only the modalities of this run are replaced, so that T2V and I2V can be scored in turn.  `scorers` says by dimension
+    who scores in this run: a report shows that scorer's rows alone.
     """
     entries = [
         {
@@ -155,6 +167,8 @@ def write_plan(folder: Path, videos: Iterable[Any], profile: str, modality: str 
             "tags": list(p.group.tags) if p.group else [],
             "targets": list(p.group.dimensions) if p.group else [],
             "dimensions": list(p.dimensions),
+            "idle": list(p.idle),
+            "scorers": {i: scorers[i] for i in p.dimensions},
         }
         for p in videos
     ]
@@ -173,21 +187,33 @@ def read_plan(folder: Path) -> list[dict[str, Any]]:
         return []
 
 
+def not_applicable(folders: Iterable[Path]) -> dict[str, int]:
+    """Return, by dimension, how many pairs of the plans in `folders` were not planned because it does not apply."""
+    counts = Counter(i for folder in folders for entry in read_plan(folder) for i in entry.get("idle", []))
+    return dict(sorted(counts.items()))
+
+
 def settled(folder: Path) -> list[Row]:
     """Return the rows that count in `folder`: the latest of each planned pair, and a `pending` row for what never ran.
 
     Rows of videos that are no longer planned (another subset, a deleted file of a plain folder) are left out; without a
     plan every latest row counts.
     """
-    rows = latest(Journal(folder / "results.jsonl").read())
     entries = read_plan(folder)
+    written = Journal(folder / "results.jsonl").read()
     if not entries:
-        return rows
+        return latest(written)
+    rows = _last(written)
     planned = {(e["modality"], e["video"], d): e for e in entries for d in e["dimensions"]}
-    kept = [row for row in rows if (row["modality"], row["video"], row["dimension"]) in planned]
+    kept = [row for row in rows if _counts(row, planned.get((row["modality"], row["video"], row["dimension"])))]
     there = {(row["modality"], row["video"], row["dimension"]) for row in kept}
     pending = [_pending(entry, pair[2], folder.name) for pair, entry in planned.items() if pair not in there]
     return kept + pending
+
+
+def _counts(row: Row, entry: Mapping[str, Any] | None) -> bool:
+    """Return whether a row belongs to a planned pair, and to the scorer that the plan names for it."""
+    return entry is not None and entry.get("scorers", {}).get(row["dimension"], row["scorer"]) == row["scorer"]
 
 
 def _pending(entry: Mapping[str, Any], dimension: str, profile: str) -> Row:

@@ -49,3 +49,12 @@ def with_table(text: str, registry: Registry) -> str:
         raise UserError(f"the text needs {BEGIN} and {END} once each, in this order")
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n{dimension_table(registry)}{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    from pvbench_suite.dimensions import load
+
+    page = Path(__file__).resolve().parent.parent / "README.md"
+    page.write_text(with_table(page.read_text(encoding="utf-8"), load()), encoding="utf-8")

@@ -73,6 +73,22 @@ def test_two_scorers_of_a_pair_are_kept_apart_and_no_judge_gives_way_to_a_judge(
     assert [r["scorer"] for r in rows] == ["judge-a", "judge-b"]
 
 
+def test_a_report_shows_the_scorer_of_the_plan_alone(tmp_path: Path) -> None:
+    """A judge that is added later neither blanks the numbers nor hides behind them."""
+    entry = {
+        "video": "v", "modality": "t2v", "group": None, "seed": None, "model": "m", "tags": [], "targets": [],
+        "dimensions": ["R15"], "scorers": {"R15": "judge-a"},
+    }  # fmt: skip
+    Journal(tmp_path / "results.jsonl").append(
+        [row(dimension="R15"), row(dimension="R15", scorer="judge-a", state="error")]
+    )
+    for scorer, state in (("cuts", "scored"), ("judge-a", "error"), ("judge-b", "pending")):
+        entry["scorers"] = {"R15": scorer}
+        (tmp_path / "plan.json").write_text(json.dumps({"schema": 1, "videos": [entry]}))
+        (found,) = settled(tmp_path)
+        assert found["state"] == state
+
+
 def test_planned_pairs_without_a_row_are_pending_and_unplanned_rows_are_left_out(tmp_path: Path) -> None:
     """The plan decides what counts."""
     entry = {

@@ -16,7 +16,7 @@ from pvbench_suite import suite as place
 from pvbench_suite.dimensions import LAYER_NAMES, load
 from pvbench_suite.errors import UserError
 from pvbench_suite.planning import Planned
-from pvbench_suite.plugin import finish, options, record
+from pvbench_suite.plugin import allure, finish, options, record
 from pvbench_suite.plugin.build import build, test_id
 from pvbench_suite.plugin.keys import CONTROLLER, DONE, RESULT, RUN, WARNINGS
 from pvbench_suite.plugin.run import Job, Run, key_of
@@ -135,6 +135,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for name in (dimension.id, dimension.marker, domain.code, domain.folder, domain.layer, LAYER_NAMES[domain.layer]):
         item.add_marker(name)
     item.extra_keyword_matches.update({dimension.id, dimension.id.replace("-", "")})
+    allure.mark(item, dimension, domain)
 
 
 def _job(item: pytest.Item) -> Job | None:
@@ -192,6 +193,7 @@ def pytest_runtest_makereport(
         error = call.excinfo.value if call.excinfo else RuntimeError(f"the test of {dimension.id} never called grade()")
         record.fail(row, dimension, job.planned, error)
     record.finish(item, report, row)
+    allure.show(item, row, dimension)
     return report
 
 

@@ -112,7 +112,9 @@ def _manifest(run: Run, model: ModelDir) -> Manifest:
             f"nearest to {manifest.videos[0].path.name!r}: {names}"
         )
     places = {group.id: k for k, group in enumerate(run.suite)}
-    videos = sorted(manifest.videos, key=lambda v: (MODALITIES.index(v.modality), places.get(v.group or "", len(places))))
+    videos = sorted(
+        manifest.videos, key=lambda v: (MODALITIES.index(v.modality), places.get(v.group or "", len(places)))
+    )
     return replace(manifest, videos=tuple(_referenced(v, options.references) for v in videos))
 
 
@@ -138,7 +140,8 @@ def _add_jobs(run: Run, book: Book, hashed: bool) -> None:
         index.save()
         missing = [row for p in book.plan.videos if not p.exists for row in _missing(run, p)]
         book.journal.append(row for row in missing if not book.ledger.same(row))
-        write_plan(book.folder, book.plan.videos, run.profile.name, run.options.modality)
+        scorers = {d.id: run.scorer(d) for d in run.registry.dimensions}
+        write_plan(book.folder, book.plan.videos, run.profile.name, run.options.modality, scorers)
 
 
 def _todo(run: Run, book: Book, planned: Planned, digest: str | None) -> tuple[str, ...]:

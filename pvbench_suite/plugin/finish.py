@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -13,9 +14,10 @@ import pytest
 
 from pvbench_suite import __version__
 from pvbench_suite.perception.cache import Cache
+from pvbench_suite.plugin import allure
 from pvbench_suite.plugin.build import Controller, test_id
 from pvbench_suite.plugin.keys import DONE
-from pvbench_suite.results import Row, settled
+from pvbench_suite.results import Row, not_applicable, settled
 from pvbench_suite.suite import rooms_on_path
 
 
@@ -63,6 +65,7 @@ class Recorder:
         self.controller = controller
         self.selected_done = 0
         self._by_node: dict[str, tuple[Any, str]] = {}
+        self._dead: list[Row] = []
         self._lines: list[str] = []
         self._failures: list[str] = []
 
@@ -85,6 +88,7 @@ class Recorder:
                     row = run.row(job.planned, run.registry.get(identifier), job.digest)
                     row.update(state="error", reason="worker died", message=str(report.longrepr))
                     self.controller.record(row)
+                    self._dead.append(row)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -118,18 +122,29 @@ class Recorder:
         for book in self.controller.books.values():
             rows = settled(book.folder)
             everything += rows
-            build(rows, run.registry, book.folder)
+            build(rows, run.registry, book.folder, not_applicable([book.folder]))
         summary = summarize(everything, run.registry)
         width = self.config.get_terminal_writer().fullwidth
         self._lines += terminal_lines(summary, width)
         if len(self.controller.books) > 1 and (out := self._common_folder()) is not None:
-            build(everything, run.registry, out)
+            build(everything, run.registry, out, not_applicable(b.folder for b in self.controller.books.values()))
             self._lines.append(f"models compared: {out / 'leaderboard.md'}")
         for book in self.controller.books.values():
             self._lines.append(
                 f"{book.model.name}: {book.folder / 'summary.md'} (journal {book.journal.path.name} beside it)"
             )
         self._check(summary, everything)
+        self._write_allure(summary, everything)
+
+    def _write_allure(self, summary: Any, rows: list[Row]) -> None:
+        """Add to ``--alluredir`` what allure-pytest cannot know: environment, categories, means, dead pairs."""
+        if (out := allure.folder(self.config)) is None:
+            return
+        from reports.allure import write_frame, write_rows
+
+        registry, now = self.controller.run.registry, round(1000 * time.time())
+        write_frame(rows, summary, registry, out, now)
+        write_rows(self._dead, registry, out, now)
 
     def _common_folder(self) -> Path | None:
         """Return where the report over all models goes: the report folder, else beside models that share a folder."""

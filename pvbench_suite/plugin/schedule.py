@@ -17,6 +17,8 @@ class VideoScheduling(LoadScheduling):
     A worker always holds at least two items until the end (it needs to know the next one before it finishes one).
     """
 
+    collection: list[str] | None
+
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
         """Give `node` the next video when it is about to run dry."""
         if node.shutting_down:

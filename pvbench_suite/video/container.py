@@ -138,6 +138,8 @@ class ContainerSource:
 def open_container(path: Path, limits: Limits) -> Iterator[ContainerSource]:
     """Yield the video stream of a file as a `ContainerSource`; `BrokenVideo` when there is none to decode."""
     try:
+        if not path.is_file() and path.exists():
+            raise broken(path, "is no regular file")  # a pipe would keep us waiting
         stream = path.open("rb")
     except OSError as error:
         raise broken(path, f"cannot be read: {cause_of(error)}") from error

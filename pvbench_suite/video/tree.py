@@ -101,6 +101,8 @@ def scan(root: Path) -> Tree:
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 outside.append(str(here / name))
                 continue
+            if not path.is_file():
+                continue  # a pipe, a device, or a link to nothing
             suffix = path.suffix.lower()
             kind = "videos" if suffix in VIDEOS else "images" if suffix in IMAGES else "others"
             kinds[kind].append(here / name)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from pvbench_suite.errors import UserError
 from pvbench_suite.stats.aggregate import summarize
+from pvbench_suite.stats.cells import Cell, Comparison, Contrast, Difference, Health, Mean, Result, Summary
+from pvbench_suite.stats.ranking import Board, Entry, RankTable, Unranked
+from pvbench_suite.stats.sample import STATES
 from reports.build import build, write
 from reports.clips import failures, worst_clips
 from reports.leaderboard import leaderboard_json, leaderboard_markdown, over_runs
@@ -253,3 +258,12 @@ def test_a_readme_without_the_markers_is_refused(text):
     """Nothing is written at a guess."""
     with pytest.raises(UserError, match="once each"):
         with_table(text, REGISTRY)
+
+
+def test_every_key_is_documented(everything):
+    """Keys of rows, cells, results, comparisons and boards, all states and flag codes stand in docs/results.md."""
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    kinds = (Summary, Result, Cell, Mean, Contrast, Health, Comparison, Difference, Board, RankTable, Entry, Unranked)
+    keys = {f.name for kind in kinds for f in dataclasses.fields(kind)} | set(everything[2][0]) | set(STATES)
+    codes = {f.split(":")[0] for r in summarize(everything[2], REGISTRY).results for f in r.overall.flags}
+    assert {key for key in keys | codes if f"`{key}`" not in text} == set()

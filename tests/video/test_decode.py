@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from fractions import Fraction
 
@@ -274,6 +275,11 @@ def test_an_empty_file_and_a_missing_one_say_so(tmp_path):
     (tmp_path / "empty.webm").touch()
     assert broken(tmp_path / "empty.webm") == "empty.webm: is empty (0 bytes)"
     assert broken(tmp_path / "none.mp4") == "none.mp4: cannot be read: No such file or directory"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mp4")
+    assert broken(tmp_path / "pipe.mp4") == "pipe.mp4: is no regular file"
 
 
 def test_sound_alone_is_no_video(tmp_path):

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pvbench_suite.perception.embedded.frames import Bytes, Indices, shrink
+from pvbench_suite.perception.embedded.frames import Bytes, Floats, Indices, shrink
 from pvbench_suite.video.types import Clip
 
 Image = NDArray[np.float32]
@@ -37,16 +37,29 @@ SHADING = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The aligned frames (T, h, w, 3) uint8 YCrCb of a clip, its background (h, w, 3) and its thresholds (h, w, 3)."""
+    """The aligned frames (T, h, w, 3) uint8 YCrCb of a clip, its background (h, w, 3) and its thresholds (h, w, 3).
+
+    `unrest` (T,) raises the thresholds of a frame in which everything strays more than usual.
+    """
 
     stack: Bytes
     background: Image
     threshold: Image
+    unrest: Floats
 
     def difference(self, t: int) -> tuple[Image, Image]:
         """Return the signed luma change (h, w) [levels] and the size of the whole change (h, w) [thresholds]."""
         d = self.stack[t].astype(np.float32) - self.background
-        return d[..., 0], np.sqrt(np.sum((d / self.threshold) ** 2, axis=-1))
+        return d[..., 0], np.sqrt(np.sum((d / self.threshold) ** 2, axis=-1)) / np.float32(self.unrest[t])
+
+
+def modelled(stack: Bytes, background: Image) -> Scene:
+    """Return the scene of aligned frames (T, h, w, 3) before `background` (h, w, 3), with its thresholds."""
+    threshold = thresholds(stack, background)
+    still, least = background[::4, ::4], threshold[::4, ::4]
+    stray = [np.percentile(np.abs(f[::4, ::4].astype(np.float32) - still).max(axis=-1) / least[..., 0], 75) for f in stack]
+    unrest = np.clip(np.array(stray) / max(float(np.median(stray)), 0.15), 1.0, 2.5)
+    return Scene(stack, background, threshold, unrest)
 
 
 def _aligned(image: Image, target: Image) -> Image:
@@ -102,7 +115,7 @@ def scene(clip: Clip, kept: Indices) -> Scene:
         for t, frame in enumerate(frames):
             stack[t] = np.clip(np.rint(_aligned(frame, target)), 0, 255)
         target = _median(stack)
-    return Scene(stack, target, thresholds(stack, target))
+    return modelled(stack, target)
 
 
 def _drifts(stack: Bytes, target: Image) -> bool:

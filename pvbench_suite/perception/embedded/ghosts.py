@@ -8,15 +8,13 @@ along the outline of the place: an object brings its outline with it, a bare bac
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pvbench_suite.perception.embedded.background import Image, Mask, Scene, thresholds
+from pvbench_suite.perception.embedded.background import Image, Mask, Scene, modelled
 from pvbench_suite.perception.embedded.frames import Bytes
 
 #: A state is steady when it holds for this long [s] and in this share of the frames that differ from the background.
@@ -39,7 +37,7 @@ def repaired(world: Scene, pace: float) -> Scene:
             changed |= _repair(world, place, frames, background)
         if not changed:
             break
-        world = replace(world, background=background, threshold=thresholds(world.stack, background))
+        world = modelled(world.stack, background)
     return world
 
 

@@ -23,7 +23,7 @@ GATE, UNSURE = 0.10, 0.05
 #: A path needs this many frames and this long [s] to be recorded at all.
 FRAMES, SECONDS = 5, 0.2
 #: An object moves when it travels this share of its diameter, and this many pixels, within this time [s].
-MOVES, PIXELS, TRAVEL = 0.25, 2.0, 0.5
+MOVES, PIXELS, TRAVEL = 0.5, 2.0, 0.5
 #: What rests, or may hide something, must have this share of the picture.
 LARGE = 1e-3
 #: Explained share of what moves at which the clip is not understood at all, and fully.
@@ -35,11 +35,6 @@ BIRTHS = (12.0, 7.0)
 def _ramp(x: float, low: float, high: float) -> float:
     """Return 0 at `low`, 1 at `high`, linear between (either may be the larger)."""
     return float(np.clip((x - low) / (high - low), 0.0, 1.0))
-
-
-def rough(path):
-    ts=sorted(path.seen); C=np.array([path.seen[t].centre for t in ts]); d=[C[i+3]-3*C[i+2]+3*C[i+1]-C[i] for i in range(len(ts)-3) if ts[i+3]-ts[i]==3]
-    return float(1.4826*np.median(np.abs(d))/np.sqrt(20)/path.shape.diameter) if len(d)>4 else 9.0
 
 
 def quality(path: Path, pace: float) -> float:
@@ -72,8 +67,8 @@ def moves(path: Path, pace: float) -> bool:
     times = np.array(sorted(path.seen))
     places = np.array([path.seen[t].centre for t in times])
     steps = np.diff(places, axis=0) / np.diff(times)[:, None]
-    span = max(3, round(TRAVEL / pace))
-    if len(steps) < span:
+    span = min(max(3, round(TRAVEL / pace)), len(steps))
+    if span < 3:
         return False
     windows = np.lib.stride_tricks.sliding_window_view(steps, span, axis=0)
     way = np.linalg.norm(np.median(windows, axis=-1), axis=-1).max() * span
