@@ -154,7 +154,8 @@ def write_plan(
 ) -> None:
     """Write ``plan.json`` beside the journal: every planned pair, so that what never ran is not forgotten.
 
-    Only the modalities of this run are replaced, so that T2V and I2V can be scored in turn.  `scorers` says by dimension
+    Only the modalities of this run are replaced, so that T2V and I2V can be scored in turn.  `scorers` says by
+    dimension
     who scores in this run: a report shows that scorer's rows alone.
     """
     entries = [

@@ -19,10 +19,9 @@ from typing import Any
 from pvbench_suite import __version__
 from pvbench_suite.dimensions import LAYER_NAMES, Registry
 from pvbench_suite.files import write_atomic
-from pvbench_suite.plugin.allure import SEVERITIES, title
-from pvbench_suite.plugin.record import line
 from pvbench_suite.results import Row
 from pvbench_suite.stats.cells import Cell, Summary
+from pvbench_suite.wording import SEVERITIES, line, title
 
 STATUS = {
     "scored": "passed",
@@ -37,11 +36,11 @@ STATUS = {
 
 #: Allure sorts what did not pass by these; messages are those of `line` and of allure-pytest.
 CATEGORIES = (
-    ("unmeasurable: nothing there to measure", ["skipped"], r"(?s).*(^unmeasurable|Unmeasurable: ).*"),
-    ("not_perceived: a model or judge is missing", ["skipped"], r"(?s).*(^not_perceived|NotPerceived: ).*"),
+    ("unmeasurable: nothing there to measure", ["skipped"], r"(?s)^(Skipped: |Failed: )?unmeasurable.*"),
+    ("not_perceived: a model or judge is missing", ["skipped"], r"(?s)^(Skipped: |Failed: )?not_perceived.*"),
     ("missing_video: a group has no file", ["skipped"], r"(?s)^missing_video.*"),
-    ("broken_video: cannot be decoded", ["failed", "broken"], r"(?s).*(^broken_video|BrokenVideo: ).*"),
-    ("judge_failed: no valid verdict", ["failed", "broken"], r"(?s).*(^judge_failed|JudgeFailed: ).*"),
+    ("broken_video: cannot be decoded", ["failed", "broken"], r"(?s)^(Skipped: |Failed: )?broken_video.*"),
+    ("judge_failed: no valid verdict", ["failed", "broken"], r"(?s)^(Skipped: |Failed: )?judge_failed.*"),
     ("error", ["broken", "failed"], r"(?s).*"),
 )
 

@@ -15,11 +15,10 @@ import pytest
 from pvbench_suite import suite as place
 from pvbench_suite.dimensions import LAYER_NAMES, load
 from pvbench_suite.errors import UserError
-from pvbench_suite.planning import Planned
-from pvbench_suite.plugin import allure, finish, options, record
+from pvbench_suite.plugin import allure, finish, options, pair
 from pvbench_suite.plugin.build import build, test_id
-from pvbench_suite.plugin.keys import CONTROLLER, DONE, RESULT, RUN, WARNINGS
-from pvbench_suite.plugin.run import Job, Run, key_of
+from pvbench_suite.plugin.keys import CONTROLLER, DONE, RUN
+from pvbench_suite.plugin.run import Run, key_of
 from pvbench_suite.prompts.loader import load as load_prompts
 
 
@@ -138,12 +137,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     allure.mark(item, dimension, domain)
 
 
-def _job(item: pytest.Item) -> Job | None:
-    callspec = getattr(item, "callspec", None)
-    job = callspec.params.get("video") if callspec is not None else None
-    return job if isinstance(job, Job) else None
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order by video, then dimension, and leave out what has a result already (after -k and -m chose)."""
@@ -154,7 +147,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {d.id: k for k, d in enumerate(run.registry.dimensions)}
     open_pairs: list[tuple[int, int, pytest.Item]] = []
     for item in items:
-        job, mark = _job(item), item.get_closest_marker("dimension")
+        job, mark = pair.job_of(item), item.get_closest_marker("dimension")
         if job is None or mark is None:
             continue
         if mark.args[0] in job.todo:
@@ -164,44 +157,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for *_, item in sorted(open_pairs, key=lambda entry: entry[:2])]
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Decode the video of a pair once, so that a broken file is broken for each of its dimensions alike."""
-    job, run = _job(item), item.config.stash.get(RUN, None)
-    if run is None or job is None or job.digest is None:
-        return
-    model = next(m for m in run.options.models if m.name == job.video.model)
-    item.stash[WARNINGS] = run.clips.warnings(job.video, job.digest, run.cache_folders(model)[0], write=True)
-    run.require_claim(run.registry.get(item.get_closest_marker("dimension").args[0]))  # type: ignore[union-attr]
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Prepare a pair, and settle it if its products are not there."""
+    return (yield from pair.guarded(item, "setup"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Settle a pair by what its test graded, or by why it could not."""
+    return (yield from pair.guarded(item, "call"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn what happened into the pair's row, in the one phase that decides it."""
+    """Attach the pair's row to the report of the phase that decides it."""
     report = yield
-    run, job = item.config.stash.get(RUN, None), _job(item)
-    deciding = call.when == "call" or (call.when == "setup" and call.excinfo is not None)
-    if run is None or job is None or not deciding or (call.excinfo and call.excinfo.errisinstance(KeyboardInterrupt)):
-        return report
-    dimension = run.registry.get(item.get_closest_marker("dimension").args[0])  # type: ignore[union-attr]
-    row = _row(run, job.planned, item, dimension.id, job.digest)
-    row["seconds"] = round(call.duration, 4)
-    if call.excinfo is None and RESULT in item.stash:
-        record.fill(row, dimension, item.stash[RESULT])
-    else:
-        error = call.excinfo.value if call.excinfo else RuntimeError(f"the test of {dimension.id} never called grade()")
-        record.fail(row, dimension, job.planned, error)
-    record.finish(item, report, row)
-    allure.show(item, row, dimension)
+    pair.report(item, call, report)
     return report
-
-
-def _row(run: Run, planned: Planned, item: pytest.Item, dimension: str, digest: str | None) -> dict[str, Any]:
-    row = run.row(planned, run.registry.get(dimension), digest)
-    row["warnings"] = item.stash.get(WARNINGS, [])
-    row["assumed"] = list(run.profile.assumed) if row["scorer"] == "cuts" else []
-    return row
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

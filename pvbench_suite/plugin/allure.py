@@ -12,9 +12,7 @@ import pytest
 
 from pvbench_suite.dimensions import LAYER_NAMES, Dimension, Domain
 from pvbench_suite.results import Row
-
-#: Physical violations first: how grave a wrong result of a layer is.
-SEVERITIES = {"L3": "critical", "L2": "normal", "L1": "normal"}
+from pvbench_suite.wording import SEVERITIES, title
 
 
 def folder(config: pytest.Config) -> Path | None:
@@ -35,12 +33,6 @@ def mark(item: pytest.Item, dimension: Dimension, domain: Domain) -> None:
     }
     for kind, value in labels.items():
         item.add_marker(pytest.mark.allure_label(value, label_type=kind))
-
-
-def title(row: Row, name: str) -> str:
-    """Return what a reader sees in a list: dimension, video, and the score or the state."""
-    outcome = f"{row['score']} of 5" if row["state"] == "scored" else row["state"]
-    return f"{row['dimension']} {name}: {outcome} ({row['model']} {row['modality']} {row['video']})"
 
 
 def show(item: pytest.Item, row: Row, dimension: Dimension) -> None:

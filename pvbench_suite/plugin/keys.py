@@ -8,6 +8,7 @@ from pvbench_suite.judge import Verdict
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.plugin.build import Controller
 from pvbench_suite.plugin.run import Run
+from pvbench_suite.results import Row
 
 #: The run, in every process.
 RUN = pytest.StashKey[Run]()
@@ -19,3 +20,5 @@ DONE = pytest.StashKey[int]()
 WARNINGS = pytest.StashKey[list[str]]()
 #: What the `grade` fixture left for the report.
 RESULT = pytest.StashKey[Measurement | Verdict]()
+#: The settled row of an item.
+ROW = pytest.StashKey[Row]()

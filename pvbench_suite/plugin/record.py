@@ -20,6 +20,7 @@ from pvbench_suite.measurement import Measurement
 from pvbench_suite.planning import Planned
 from pvbench_suite.results import Row, coerce
 from pvbench_suite.scoring import grade
+from pvbench_suite.wording import line
 
 #: pytest's outcome for each state.
 OUTCOMES = {
@@ -72,27 +73,13 @@ def fail(row: Row, dimension: Dimension, planned: Planned, error: BaseException)
         row.update(state="error", reason=f"{type(error).__name__}: {error}"[:300])
 
 
-def line(row: Row) -> str:
-    """Return the one line that a person reads about a pair."""
-    state, reason, message = row["state"], row["reason"], row["message"]
-    if state == "scored" and row["value"] is not None:
-        return f"{row['dimension']} {row['value']:.4g} {row['unit']} scores {row['score']}"
-    if state == "scored":
-        return f"{row['dimension']} scores {row['score']}" + (f" ({reason})" if reason else "")
-    detail = message if message and message != reason else ""
-    return f"{state}: {reason}" + (f": {detail}" if detail else "")
-
-
 def finish(item: pytest.Item, report: pytest.TestReport, row: Row) -> None:
     """Attach `row` to the deciding report, set its outcome, and add the properties that JUnit shows."""
     clean: dict[str, Any] = coerce(row)
     report.outcome = OUTCOMES[clean["state"]]  # type: ignore[assignment]
     if report.outcome == "passed":
         report.longrepr = None
-    elif report.outcome == "skipped":
-        path, number, _ = item.location
-        report.longrepr = (path, (number or 0) + 1, line(clean))
-    elif clean["state"] != "error" or report.longrepr is None:
+    elif report.longrepr is None:
         report.longrepr = line(clean)
     shown = ("state", "score", "value", "unit", "n", "reason", "scorer", "profile")
     properties: list[tuple[str, object]] = [(k, clean[k]) for k in shown if clean[k] not in (None, "")]
