@@ -97,7 +97,7 @@ Outcome = Verdict | Failure
 
 @dataclass(frozen=True)
 class Exchange:
-    """A finished conversation: the last answer, what it says, and what all tries together cost."""
+    """A finished conversation: the last answer, what it says, what all tries together cost, and the run it was in."""
 
     text: str
     parsed: Parsed
@@ -108,18 +108,29 @@ class Exchange:
     expected: float | None
     entropy: float | None
     served: str
+    run: str = ""
 
 
 def outcome(found: Exchange, evidence: tuple[str, ...], cached: bool) -> Outcome:
     """Return the verdict of a finished conversation, or that nothing was observable."""
-    about: dict[str, Any] = {
-        "raw": found.text, "tokens_in": found.tokens_in, "tokens_out": found.tokens_out, "seconds": found.seconds,
-        "tries": found.tries, "frames": found.parsed.frames, "evidence": evidence, "cached": cached,
-    }  # fmt: skip
+    # A verdict's fields carry its cost; where there is no score, a stand-in lends its row.
+    verdict = Verdict(
+        found.parsed.score or 1,
+        found.parsed.reason,
+        raw=found.text,
+        tokens_in=found.tokens_in,
+        tokens_out=found.tokens_out,
+        seconds=found.seconds,
+        tries=found.tries,
+        expected=found.expected,
+        entropy=found.entropy,
+        frames=found.parsed.frames,
+        evidence=evidence,
+        cached=cached,
+    )
     if found.parsed.score is None:
-        kept = {**about, "frames": list(found.parsed.frames), "evidence": list(evidence)}
-        return Failure("not_observable", found.parsed.reason, judge={**kept, "expected": None, "entropy": None})
-    return Verdict(found.parsed.score, found.parsed.reason, expected=found.expected, entropy=found.entropy, **about)
+        return Failure("not_observable", verdict.reason, judge=verdict.to_row())
+    return verdict
 
 
 class _Cost:

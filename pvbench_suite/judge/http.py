@@ -7,9 +7,6 @@ it has refused it, and that is remembered.  No exception of the client leaves th
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,9 +14,9 @@ from typing import Any
 from pvbench_suite.errors import UserError
 from pvbench_suite.judge.backend import Answer, CapReached, Refused, Unavailable
 from pvbench_suite.judge.request import Request
-from pvbench_suite.judge.sampling import Picture
 from pvbench_suite.judge.settings import KEY_VARIABLES, TOP_TOKENS, Settings, api_key, redacted
-from pvbench_suite.judge.verdict import LONGEST_ANSWER, Token, schema
+from pvbench_suite.judge.verdict import schema
+from pvbench_suite.judge.wire import answer, listed, loose, part
 
 #: Called before every HTTP request for an answer with whether it is a repeated one; may raise `CapReached`.
 Gate = Callable[[bool], None]
@@ -99,26 +96,25 @@ class HttpBackend:
 
     async def revision(self) -> str:
         """Return the path or revision that the server states for the model, where it lists its models at all."""
-        gone: Unavailable | None = None
-        listed: list[dict[str, Any]] = []
+        gone: Exception | None = None
+        models: list[dict[str, Any]] = []
         try:
             raw = await self._client.models.with_raw_response.list()
-            listed = _listed(raw.content)
-        except self._openai.APIStatusError as error:
-            if error.status_code not in (404, 405, 501):
-                gone = self._gone(error)
+            models = listed(raw.content)
         except self._openai.OpenAIError as error:
-            gone = self._gone(error)
-        if gone is not None:
+            if getattr(error, "status_code", None) not in (404, 405, 501):
+                gone = self._gone(error)
+        # A server need not list its models.
+        if gone is not None and not isinstance(gone, _Bad):
             raise gone
-        names = [str(m.get("id")) for m in listed]
+        names = [str(m.get("id")) for m in models]
         model = self._settings.model
-        if listed and model not in names:
+        if models and model not in names:
             shown = redacted(", ".join(names[:5]))
             raise Unavailable(
                 f"the server has no model {model!r}", f"it has {shown}; choose with --pv-judge-model", lasting=True
             )
-        root = next((m.get("root") or m.get("revision") for m in listed if m.get("id") == model), None)
+        root = next((m.get("root") or m.get("revision") for m in models if m.get("id") == model), None)
         return redacted(root) if isinstance(root, str) and root != model else ""
 
     async def ask(self, request: Request) -> Answer:
@@ -126,7 +122,7 @@ class HttpBackend:
         ways = self._ways
         while True:
             try:
-                answer = await self._send(request, ways)
+                found = await self._send(request, ways)
             except _Bad as bad:
                 left = ways.less(str(bad), blind=not self._proven)
                 message = str(bad)
@@ -134,7 +130,7 @@ class HttpBackend:
                 # Others may have learned something meanwhile; what the server takes only ever gets less.
                 self._ways = ways
                 self._proven = True
-                return answer
+                return found
             if left is None:
                 raise Refused(message)
             ways = left
@@ -144,7 +140,7 @@ class HttpBackend:
         body = self._body(request, ways)
         try:
             raw = await self._client.chat.completions.with_raw_response.create(**body)
-            return _answer(raw.content)
+            return answer(raw.content)
         except CapReached as reached:
             failure = CapReached(*reached.args)
         except self._openai.OpenAIError as error:
@@ -160,7 +156,7 @@ class HttpBackend:
             "model": self._settings.model,
             "messages": [
                 {"role": "system", "content": request.system},
-                {"role": "user", "content": [_part(part) for part in request.parts]},
+                {"role": "user", "content": [part(p) for p in request.parts]},
             ],
             "temperature": 0,
             limit: self._settings.max_tokens,
@@ -170,7 +166,7 @@ class HttpBackend:
         if ways.logprobs:
             body |= {"logprobs": True, "top_logprobs": TOP_TOKENS}
         if ways.form < 2:
-            wanted = {"name": "verdict", "strict": True, "schema": _loose(schema(request.frames), ways.form)}
+            wanted = {"name": "verdict", "strict": True, "schema": loose(schema(request.frames), ways.form)}
             body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         elif ways.form == 2:
             body["response_format"] = {"type": "json_object"}
@@ -225,81 +221,3 @@ def _client(settings: Settings, before: Any) -> tuple[Any, Any]:
         http_client=transport,
     )
     return openai, client
-
-
-def _part(part: str | Picture) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{base64.b64encode(part.data).decode()}"}}
-
-
-def _loose(wanted: dict[str, Any], form: int) -> dict[str, Any]:
-    """Return the schema, without bounds and lengths where some servers refuse them."""
-    if form == 0:
-        return wanted
-    bounds = {"minimum", "maximum", "minLength", "maxLength", "maxItems"}
-    kept = {k: v for k, v in wanted.items() if k not in bounds}
-    return {k: _loose(v, form) if isinstance(v, dict) else v for k, v in kept.items()}
-
-
-def _json(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _listed(body: bytes) -> list[dict[str, Any]]:
-    data = _json(body).get("data")
-    return [m for m in data if isinstance(m, dict)] if isinstance(data, list) else []
-
-
-def _answer(body: bytes) -> Answer:
-    """Return the answer in the body of a chat completion; nothing in it is trusted to have the right type."""
-    found = _json(body)
-    choices = found.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
-    if choice is None:
-        return Answer(redacted(body[:4000].decode("utf-8", "replace")), "something that is no chat completion")
-    message = choice.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    usage = found.get("usage")
-    counts = [usage.get(k) if isinstance(usage, dict) else None for k in ("prompt_tokens", "completion_tokens")]
-    tokens_in, tokens_out = (c if type(c) is int and 0 <= c < 10**9 else None for c in counts)
-    finish = choice.get("finish_reason")
-    return Answer(
-        text=_without_key(content) if isinstance(content, str) else None,
-        finish=finish if isinstance(finish, str) else None,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        tokens=_tokens(choice.get("logprobs")),
-        served=redacted(str(found.get("model") or "")),
-    )
-
-
-def _without_key(text: str) -> str:
-    """Return an answer without the key, in case the server sends it back."""
-    key = api_key()
-    return text[: LONGEST_ANSWER + 1].replace(key, "[key]") if key else text[: LONGEST_ANSWER + 1]
-
-
-def _tokens(logprobs: Any) -> tuple[Token, ...]:
-    """Return the tokens with their alternatives; empty where the server gives none or something else."""
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    out = []
-    for entry in content if isinstance(content, list) else ():
-        if not isinstance(entry, dict) or not isinstance(entry.get("token"), str):
-            return ()
-        tops = entry.get("top_logprobs")
-        top = [
-            (t["token"], float(t["logprob"]))
-            for t in (tops if isinstance(tops, list) else ())
-            if isinstance(t, dict) and isinstance(t.get("token"), str) and _is_number(t.get("logprob"))
-        ]
-        out.append(Token(entry["token"], tuple(top)))
-    return tuple(out)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)

@@ -58,7 +58,7 @@ class Share:
         for slot in range(self._total):
             if slot in self._held:
                 continue
-            # Whoever has more than a fair share leaves a moment for the others, or it would get the slot back each time.
+            # Whoever has more than a fair share leaves a moment for the others, or it would always be the first.
             if len(self._held) >= self._fair and now - self._cool.get(slot, -HOLE) < HOLE:
                 continue
             if _locked(self._slots, slot):

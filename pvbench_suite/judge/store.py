@@ -70,7 +70,7 @@ class Store:
             "schema": SCHEMA, "product": PRODUCT, "key": identifier, "video": digest, "judge": judge,
             "question": question, "raw": found.text, "frames": frames, "tries": found.tries,
             "seconds": found.seconds, "tokens_in": found.tokens_in, "tokens_out": found.tokens_out,
-            "expected": found.expected, "entropy": found.entropy, "served": found.served,
+            "expected": found.expected, "entropy": found.entropy, "served": found.served, "run": found.run,
         }  # fmt: skip
         path = self.folders[0] / relative(digest, identifier)
         try:
@@ -103,6 +103,7 @@ def _read(raw: bytes, identifier: str) -> Exchange:
         _number(content["expected"], float, 1.0, 5.0),
         _number(content["entropy"], float, 0.0, 3.0),
         str(content["served"])[:300],
+        str(content["run"])[:300],
     )
 
 

@@ -53,8 +53,8 @@ class Usage:
         if not self.requests and not asked:
             return [first]
         cost = (
-            f"judge cost: {self.requests} requests ({self.retries} repeated after errors, {self.again} for another "
-            f"answer), {shown(self.tokens_in)} tokens in, {shown(self.tokens_out)} out, {self.seconds:.0f} s of answering"
+            f"judge cost: {self.requests} requests ({self.retries} repeated after errors, {self.again} invalid "
+            f"answers), {shown(self.tokens_in)} tokens in, {shown(self.tokens_out)} out, {self.seconds:.0f} s"
         )
         return [first, cost]
 

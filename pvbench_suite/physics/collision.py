@@ -115,10 +115,20 @@ def _noise(distance: Floats, depth_sd: float | None, toward: Floats, dt: float) 
     return np.hypot(white, 4.0 * depth_sd * direction)
 
 
+def _step(distance: Floats) -> float:
+    """Return the larger change of the gap in the frame before or after its smallest sample."""
+    k = int(np.nanargmin(distance))
+    near = distance[max(k - 1, 0) : k + 2]
+    return float(np.nanmax(np.abs(near - distance[k])))
+
+
 def _gates(distance: Floats, nearest: float, error: float, noise: Floats, r: float, reach: float, dt: float) -> None:
     """Raise no_contact, too_noisy or no_motion, in this order: noise must not earn an event that stayed away."""
     if nearest > _CONTACT * reach:
-        raise absent("no_contact", f"nearest gap {nearest / reach:.2f} summed radii", (error, _CONTACT * reach))
+        # A fast bounce touches between two frames: up to one frame's step may lie below the nearest sample.
+        gate, closest = _CONTACT * reach, float(np.nanmin(distance)) - _step(distance)
+        detail = f"nearest gap {nearest / reach:.2f} summed radii"
+        raise Unmeasurable("no_contact", detail, detectable=3.0 * error < gate < closest)
     if 2.0 * error > _NOISY * r:
         raise Unmeasurable("too_noisy", f"2 standard errors are {2.0 * error / r:.2f} of the smaller radius")
     medians = smooth(distance, dt)

@@ -35,8 +35,8 @@ COLORS: dict[str, tuple[Color, Color]] = {
     "gray": ((0.20, 0.21, 0.23), (0.50, 0.51, 0.54)),
     "white": ((0.62, 0.61, 0.58), (0.88, 0.87, 0.84)),
     "black": ((0.02, 0.02, 0.025), (0.20, 0.20, 0.22)),
-    "wall": ((0.34, 0.40, 0.46), (0.60, 0.66, 0.70)),
-    "floor": ((0.30, 0.24, 0.18), (0.62, 0.53, 0.42)),
+    "wall": ((0.42, 0.49, 0.56), (0.60, 0.66, 0.70)),
+    "floor": ((0.40, 0.32, 0.24), (0.60, 0.51, 0.40)),
 }
 
 
@@ -44,8 +44,8 @@ COLORS: dict[str, tuple[Color, Color]] = {
 class Lab:
     """One clip to be made: its seed, length and size, and the violation with its dose in [0, 1].
 
-    `scale` enlarges the room and its props, for flights that need height.  `judder` moves every other instant of the
-    clock by that share of a frame.
+    `scale` enlarges the room and its props, for flights that need height.  The violation `judder` moves every other
+    instant of the clock by the dose as a share of a frame.
     """
 
     seed: int = 0
@@ -55,7 +55,6 @@ class Lab:
     scale: float = 1.0
     violation: str = ""
     dose: float = 0.0
-    judder: float = 0.0
     _count: list[int] = field(default_factory=lambda: [0])
 
     def amount(self, violation: str) -> float:
@@ -70,8 +69,9 @@ class Lab:
     @cached_property
     def clock(self) -> Floats:
         """Instants (T,) [s] at which the world is seen; equal to `times` unless the motion judders."""
-        sign = np.where(np.arange(len(self.times)) % 2 == 0, 1.0, -1.0)
-        return np.asarray(np.maximum(self.times + sign * self.judder / self.fps, 0.0))
+        count = np.arange(len(self.times))
+        sign = np.where(count % 2 == 1, -1.0, 1.0) * (count > 0)
+        return np.asarray(self.times + sign * self.amount("judder") / self.fps)
 
     @property
     def until(self) -> float:
@@ -108,7 +108,7 @@ class Lab:
     def room(self) -> tuple[Plane, ...]:
         """Return floor, back wall and two side walls."""
         s = self.scale
-        wall, floor = self.paint("wall", 0.55 * s), self.paint("floor", 0.6 * s)
+        wall, floor = self.paint("wall", 0.40 * s), self.paint("floor", 0.34 * s)
         x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
         return (
             Plane((0.0, -1.0, 0.0), 0.0, x, z, floor),

@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-Heights are positive upward [m], times in seconds [s], angles in radians [rad], gravity 9.81 m/s^2.  Every function
+Heights are positive upward [m], times in seconds [s], angles in radians [rad], gravity 9.80665 m/s^2.  Every function
 takes the times it is asked for, so that a path can be sampled at any clock.
 """
 
@@ -16,7 +16,7 @@ from scipy.special import ellipj
 
 from pvbench_suite.simulate.vectors import Bools, Floats, rotations
 
-GRAVITY = 9.81
+GRAVITY = 9.80665
 
 
 @dataclass(frozen=True)

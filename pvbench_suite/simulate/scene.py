@@ -174,10 +174,13 @@ class World:
         def middle(a: Floats, b: Floats) -> Floats:
             return np.asarray(0.5 * (a + b))
 
-        turns = [orthonormal(middle(a, b)) for a, b in zip(first.R, last.R, strict=True)]
+        def halfway(a: Floats, b: Floats) -> Floats:
+            return a if bool((a == b).all()) else orthonormal(middle(a, b))
+
+        turns = [halfway(a, b) for a, b in zip(first.R, last.R, strict=True)]
         names = ("eye", "centre", "half", "shift", "light", "shadow_light")
         means = {name: middle(getattr(first, name), getattr(last, name)) for name in names}
-        view = orthonormal(middle(first.view, last.view))
+        view = halfway(first.view, last.view)
         return replace(first, view=view, R=np.stack(turns), shown=first.shown | last.shown, **means)
 
 

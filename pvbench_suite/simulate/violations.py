@@ -17,7 +17,7 @@ import numpy as np
 
 from pvbench_suite.simulate.motion import eased
 from pvbench_suite.simulate.scene import World
-from pvbench_suite.simulate.vectors import Bools, Floats, product, quantise, rotations
+from pvbench_suite.simulate.vectors import Bools, Floats, product, quantise, rotations, split, stacked, turn
 
 Violation = Callable[[World, float, int], World]
 
@@ -117,16 +117,16 @@ def boil(world: World, dose: float, subject: int) -> World:
 
 
 def light_jump(world: World, dose: float, subject: int) -> World:
-    """Return the world in which the light jumps round by up to 110 deg of azimuth, shadows with it, in mid clip."""
-    light = world.light.copy()
-    light[_late(world)] = quantise(light[_late(world)] @ rotations(_UP, np.radians(110.0 * dose)).T)
+    """Return the world in which the light jumps round by up to 100 deg of azimuth, shadows with it, in mid clip."""
+    light, late = world.light.copy(), _late(world)
+    light[late] = quantise(stacked(turn(rotations(_UP, np.radians(-100.0 * dose)), split(light[late]))))
     return replace(world, light=light, shadow_light=light)
 
 
 def shadow_turn(world: World, dose: float, subject: int) -> World:
     """Return the world in which cast shadows point up to 90 deg away from where the light sends them."""
     cast, late = world.shadow_light.copy(), _late(world, 0.35)
-    cast[late] = quantise(cast[late] @ rotations(_UP, np.radians(90.0 * dose)).T)
+    cast[late] = quantise(stacked(turn(rotations(_UP, np.radians(90.0 * dose)), split(cast[late]))))
     return replace(world, shadow_light=cast)
 
 

@@ -37,6 +37,8 @@ def digest(path: Path) -> str:
         If the file or folder cannot be read.
     """
     try:
+        if path.exists() and not (path.is_dir() or path.is_file()):
+            raise ModelDirError(f"{shown(path)}: is no regular file")
         if not path.is_dir():
             with path.open("rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()

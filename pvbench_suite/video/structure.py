@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Only headers are read (a few hundred bytes).  A truncated download decodes without a word in FFmpeg, and WebM declares
-no number of frames; but MP4 boxes and the Matroska segment state their sizes, which settles it exactly.
+Only headers are read, of GIF the chain of blocks.  A truncated download decodes without a word in FFmpeg, and WebM
+declares no number of frames; but MP4 boxes and the Matroska segment state their sizes, which settles it exactly.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 _EBML = b"\x1a\x45\xdf\xa3"
 _SEGMENT = b"\x18\x53\x80\x67"
+_MAX_GIF = 256 * 1024 * 1024
 _DATA_BOXES = (b"mdat", b"moov", b"moof")
 
 
@@ -29,6 +30,8 @@ def truncation(path: Path) -> str | None:
             stream.seek(0)
             if head.startswith(_EBML):
                 return _matroska(stream, size)
+            if head[:4] == b"GIF8":
+                return _gif(stream.read(_MAX_GIF))
             return _boxes(stream, size) if head[4:8] in (b"ftyp", b"moov", b"mdat", b"styp", b"free", b"wide") else None
     except OSError:
         return None
@@ -85,3 +88,22 @@ def _matroska(stream: BinaryIO, size: int) -> str | None:
     if length is None or stream.tell() + length <= size:
         return None
     return _cut(size, stream.tell() + length)
+
+
+def _gif(data: bytes) -> str | None:
+    """Return whether a GIF ends inside a block; one that only lacks its trailer shows all it has."""
+
+    def table(flags: int) -> int:
+        return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
+
+    try:
+        at = 13 + table(data[10])
+        while at < len(data) and data[at] in (0x21, 0x2C):
+            # An image has a descriptor, perhaps a table, and a code size; an extension has a label; then come sub-blocks.
+            at += 11 + table(data[at + 9]) if data[at] == 0x2C else 2
+            while data[at]:
+                at += 1 + data[at]
+            at += 1
+    except IndexError:
+        return "cut off: it ends inside an image" if len(data) < _MAX_GIF else None
+    return None

@@ -28,6 +28,8 @@ _ANIMATED, _KEEP_ALPHA, _DISPOSE = 0x02, 0x02, 0x01
 def is_animated(path: Path) -> bool:
     """Return whether a file is a WebP whose header says that it is animated."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as stream:
             head = stream.read(21)
     except OSError:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.physics.collision import gap_penetration, plane_penetration, sphere_penetration
 from tests.physics.bodies import FPS, few, reason, world
 
@@ -115,3 +116,15 @@ def test_each_perception_reason_is_given() -> None:
     assert reason(lambda: plane_penetration(meeting(0.5), 0.0))[0] == "zero_depth"
     gone = np.where(np.arange(len(ci))[:, None] < 7, ci, np.nan)
     assert reason(lambda: sphere_penetration(gone, cj, RI, RJ))[0] == "too_few_frames"
+
+
+def test_a_bounce_between_two_frames_is_no_event_that_stayed_away() -> None:
+    """A fast ball touches between two samples: the contact could not have been seen, so nothing is charged."""
+    t = np.arange(48) / 24.0
+    height = 0.17 + np.abs(1.3 - 5.2 * np.abs(t - 1.02))
+    with pytest.raises(Unmeasurable, match="no_contact") as fast:
+        plane_penetration(height, 0.17)
+    assert not fast.value.detectable
+    with pytest.raises(Unmeasurable, match="no_contact") as far:
+        plane_penetration(1.0 + 0.3 * np.sin(t), 0.17)
+    assert far.value.detectable

@@ -93,6 +93,18 @@ def write(
     return path
 
 
+def damage(path: Path) -> Path:
+    """Spoil the length prefix of the 13th frame of an H.264 MP4; its container stays whole."""
+    with av.open(str(path)) as container:
+        packet = [p for p in container.demux(video=0) if p.size][12]
+        at = packet.pos
+    assert at is not None
+    data = bytearray(path.read_bytes())
+    data[at : at + 4] = b"\x7f\xff\xff\xff"
+    path.write_bytes(data)
+    return path
+
+
 def write_sound(path: Path) -> Path:
     """Write an MP4 with sound only."""
     with av.open(str(path), "w") as container:

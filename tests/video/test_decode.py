@@ -14,7 +14,7 @@ from pvbench_suite.errors import BrokenVideo, UserError
 from pvbench_suite.video.decode import decode, decode_with_probe, probe
 from pvbench_suite.video.pixels import Orientation
 from pvbench_suite.video.types import Limits
-from tests.video.making import pictures, write, write_image, write_sound
+from tests.video.making import damage, pictures, write, write_image, write_sound
 
 
 def broken(path, **options):
@@ -42,7 +42,13 @@ def test_a_clip_comes_back_as_it_was_written(tmp_path):
     found, clip = decode_with_probe(path)
     np.testing.assert_allclose(clip.frames.astype(int), np.stack(images).astype(int), atol=3)
     np.testing.assert_allclose(clip.times, np.arange(6) / 10)
-    assert (found.hw, found.frames, found.seconds, found.rate, found.vfr) == ((48, 64), 6, 0.6, pytest.approx(10), False)
+    assert (found.hw, found.frames, found.seconds, found.rate, found.vfr) == (
+        (48, 64),
+        6,
+        0.6,
+        pytest.approx(10),
+        False,
+    )
     assert clip.warnings == ("size 64x48, not 720p", "length 0.6 s, not 10 s")
 
 
@@ -61,7 +67,7 @@ def test_a_late_start_is_taken_off(tmp_path):
 @pytest.mark.parametrize("mirror", [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
 def test_the_display_matrix_is_applied(tmp_path, degrees, mirror):
-    """The white mark of the upper left corner ends where the container says: turned counter-clockwise, then mirrored."""
+    """The white mark of the upper left corner ends where the container says: turned counter-clockwise and mirrored."""
     images = pictures(2)
     found, clip = decode_with_probe(write(tmp_path / "r.mp4", images, rotation=(degrees, *mirror)))
     expected = np.rot90(images[0], degrees // 90)
@@ -219,6 +225,17 @@ def test_a_webm_cut_short_is_broken_though_it_declares_no_number(tmp_path, share
     assert "cut off" in broken(tmp_path / "cut.webm")
 
 
+def test_a_gif_cut_short_is_broken_and_one_without_its_trailer_is_not(tmp_path):
+    path = write(tmp_path / "whole.gif", pictures(6), codec="gif", pix_fmt="rgb8")
+    data = path.read_bytes()
+    assert data.endswith(b";")
+    for share in (0.3, 0.6, 0.95):
+        (tmp_path / "cut.gif").write_bytes(data[: int(share * len(data))])
+        assert "cut off" in broken(tmp_path / "cut.gif")
+    (tmp_path / "short.gif").write_bytes(data[:-1])
+    assert len(decode(tmp_path / "short.gif").frames) == 6
+
+
 def test_a_fragmented_mp4_cut_inside_a_fragment_is_broken(tmp_path):
     flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
     path = write(tmp_path / "whole.mp4", pictures(40), container_options=flags)
@@ -250,12 +267,8 @@ def test_sound_that_is_longer_does_not_break_a_video(tmp_path):
 
 
 def test_damage_in_the_middle_is_broken_not_shorter(tmp_path):
-    path = write(tmp_path / "a.mkv", pictures(20), codec="ffv1", pix_fmt="bgr0")
-    data = bytearray(path.read_bytes())
-    at = len(data) * 2 // 3
-    data[at : at + 400] = bytes(400)
-    path.write_bytes(data)
-    assert broken(path)
+    path = damage(write(tmp_path / "a.mp4", pictures(20)))
+    assert broken(path) == "a.mp4: invalid data after 12 of 20 frames"
 
 
 def test_a_text_named_mp4_is_no_video(tmp_path):

@@ -62,6 +62,9 @@ def test_bytes_do_not_move_between_frames_unnoticed(tmp_path):
 def test_what_cannot_be_read_is_one_line(tmp_path):
     with pytest.raises(ModelDirError, match="No such file"):
         digest(tmp_path / "none.mp4")
+    os.mkfifo(tmp_path / "pipe.mp4")
+    with pytest.raises(ModelDirError, match="no regular file"):
+        digest(tmp_path / "pipe.mp4")
     with pytest.raises(ModelDirError, match="No such file"):
         DigestIndex(tmp_path / "index.json").get(tmp_path / "none.mp4")
 
@@ -127,7 +130,9 @@ def test_a_folder_of_frames_is_remembered_until_a_frame_changes(tmp_path, reads)
     assert index.get(folder) != first
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 1}', b'{"version": 1, "sha256": {"a": "no"}}', b"\xff" * 9])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"version": 1}', b'{"version": 1, "sha256": {"a": "no"}}', b"\xff" * 9]
+)
 def test_a_damaged_index_is_ignored_and_replaced(tmp_path, content):
     file = tmp_path / "index.json"
     file.write_bytes(content)
