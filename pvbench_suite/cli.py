@@ -79,7 +79,7 @@ def demo(
     render(directory, workers, out)
     if score:
         models = [str(directory / name) for name in ("lawful", "violating")]
-        raise typer.Exit(run_pytest(models, [f"--pv-perception={score}", "-q", "--tb=line", f"-n={workers}"]))
+        raise typer.Exit(run_pytest(models, [f"--pv-perception={score}", "-q", "--tb=line", "-n", str(workers)]))
 
 
 @app.command()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from pvbench_suite.errors import NotPerceived, PVBenchError
 from pvbench_suite.judge.protocol import NotObservable, NoVerdict, Verdict
 from pvbench_suite.judge.request import Request
+from pvbench_suite.judge.settings import Settings
 from pvbench_suite.judge.verdict import LONGEST_ANSWER, InvalidAnswer, Parsed, Token, expectation, parse
 
 #: How much of an answer that is no verdict is kept [characters].
@@ -195,3 +198,20 @@ def _kept(text: str, tries: int, cost: _Cost) -> dict[str, Any]:
         "raw": raw, "tokens_in": cost.tokens_in, "tokens_out": cost.tokens_out, "seconds": cost.seconds,
         "tries": tries, "expected": None, "entropy": None, "frames": [], "evidence": [], "cached": False,
     }  # fmt: skip
+
+
+def make_backend(settings: Settings, gate: Callable[[bool], None]) -> Backend:
+    """Return the backend that the settings name.
+
+    Raises
+    ------
+    UserError
+        If what it needs is not installed.
+    """
+    if settings.kind == "http":
+        from pvbench_suite.judge.http import HttpBackend
+
+        return HttpBackend(settings, gate)
+    from pvbench_suite.judge.transformers import TransformersBackend
+
+    return TransformersBackend(settings, partial(gate, False))

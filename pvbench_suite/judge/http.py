@@ -98,8 +98,10 @@ class HttpBackend:
         """Return the path or revision that the server states for the model, where it lists its models at all."""
         gone: Exception | None = None
         models: list[dict[str, Any]] = []
+        # Whoever waits for a run to start should not wait as long as for an answer.
+        brief = self._client.with_options(max_retries=1, timeout=min(15.0, self._settings.timeout))
         try:
-            raw = await self._client.models.with_raw_response.list()
+            raw = await brief.models.with_raw_response.list()
             models = listed(raw.content)
         except self._openai.OpenAIError as error:
             if getattr(error, "status_code", None) not in (404, 405, 501):

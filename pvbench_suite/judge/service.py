@@ -14,14 +14,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pvbench_suite.dimensions import Dimension
 from pvbench_suite.errors import PVBenchError, UserError
 from pvbench_suite.judge.asking import Asker, Job
-from pvbench_suite.judge.backend import Backend, Failure, Unavailable
+from pvbench_suite.judge.backend import Backend, Failure, Unavailable, make_backend
 from pvbench_suite.judge.background import Background
 from pvbench_suite.judge.evidence import Evidence, NotReady
 from pvbench_suite.judge.material import Material
@@ -246,20 +245,3 @@ class JudgeService:
         """Remove the run's shared folder, after all workers are closed: the controller's last act."""
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def make_backend(settings: Settings, gate: Callable[[bool], None]) -> Backend:
-    """Return the backend that the settings name.
-
-    Raises
-    ------
-    UserError
-        If what it needs is not installed.
-    """
-    if settings.kind == "http":
-        from pvbench_suite.judge.http import HttpBackend
-
-        return HttpBackend(settings, gate)
-    from pvbench_suite.judge.transformers import TransformersBackend
-
-    return TransformersBackend(settings, partial(gate, False))

@@ -104,9 +104,10 @@ class ContainerSource:
     def declared(self) -> int:
         """Return how many frames the container promises to show, or 0 where it does not say.
 
-        In MP4 the demuxer's index, which has gone through the edit list, counts instead of the header.
+        In MP4 the demuxer's index, which has gone through the edit list, counts instead of the header.  A GIF promises
+        nothing: FFmpeg counts what it finds.
         """
-        count = self.stream.frames
+        count = 0 if self.container.format.name == "gif" else self.stream.frames
         if count and "mp4" in self.container.format.name:
             count = min(count, len(self.stream.index_entries) or count)
         return max(0, count)
@@ -128,8 +129,10 @@ class ContainerSource:
             )
         if frames + self.discarded < declared:
             raise broken(self.path, f"{frames} of {declared} declared frames decode{suffix}")
-        if cut:
+        if cut and not declared:
             raise broken(self.path, f"{frames} frames decode, but the file is {cut}")
+        if cut:
+            self.warnings.append(f"all frames are there, but the file is {cut}")
         if not declared and seconds and self.end < seconds - max(0.1 * seconds, 0.5, 3 * (step or 0.0)):
             raise broken(self.path, f"{frames} frames reach {self.end:.4g} s of {seconds:.4g} s declared")
 

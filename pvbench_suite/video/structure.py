@@ -53,7 +53,7 @@ def _boxes(stream: BinaryIO, size: int) -> str | None:
         elif length == 0:
             length = size - at  # to the end of the file
         if length < 8:
-            break
+            return None  # no box: whatever it is, its end is not known
         kinds.add(kind)
         if at + length > size:
             return _cut(size, at + length) if kind in _DATA_BOXES else None
@@ -99,7 +99,7 @@ def _gif(data: bytes) -> str | None:
     try:
         at = 13 + table(data[10])
         while at < len(data) and data[at] in (0x21, 0x2C):
-            # An image has a descriptor, perhaps a table, and a code size; an extension has a label; then come sub-blocks.
+            # An image has a descriptor, perhaps a table, a code size; an extension a label; then come sub-blocks.
             at += 11 + table(data[at + 9]) if data[at] == 0x2C else 2
             while data[at]:
                 at += 1 + data[at]

@@ -216,6 +216,15 @@ def test_an_mp4_cut_short_before_its_index_cannot_be_opened(tmp_path):
     assert "cut off" in broken(tmp_path / "cut.mp4")
 
 
+def test_a_cut_that_takes_no_frame_is_only_said(tmp_path):
+    path = write(tmp_path / "whole.mp4", pictures(6), container_options={"movflags": "faststart"})
+    with path.open("ab") as stream:
+        stream.write((1000).to_bytes(4) + b"mdat" + bytes(20))
+    found = probe(path)
+    assert found.frames == 6
+    assert found.warnings[0].startswith("all frames are there, but the file is cut off: ")
+
+
 @pytest.mark.parametrize("share", [0.5, 0.97])
 def test_a_webm_cut_short_is_broken_though_it_declares_no_number(tmp_path, share):
     path = write(tmp_path / "whole.webm", pictures(40), codec="libvpx-vp9", pix_fmt="yuv420p")

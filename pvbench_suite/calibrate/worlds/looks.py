@@ -23,20 +23,20 @@ from pvbench_suite.physics.series import motion
 
 
 def _normals(kind: str, rng: np.random.Generator, n: int = 240) -> Floats:
-    """Return unit normals (n, 3) that face the camera: a ball and the ground, or a few boxes (``facets``)."""
+    """Return unit normals (n, 3) of what is seen from above: a dome and the ground, or a few boxes (``facets``)."""
     if kind == "facets":
         turns = Rotation.random(int(rng.integers(2, 4)), random_state=rng).as_matrix()
         faces = np.concatenate([turns.transpose(0, 2, 1).reshape(-1, 3), [[0.0, -1.0, 0.0]]])
-        faces = np.where((faces[:, 2] < 0)[:, None] | (faces[:, 1] < -0.99)[:, None], faces, -faces)
+        faces = np.where((faces[:, 1] < 0)[:, None], faces, -faces)
         return np.asarray(faces[rng.integers(0, len(faces), n)])
     v = rng.standard_normal((n, 3))
-    v[:, 2] = -np.abs(v[:, 2])
+    v[:, 1] = -np.abs(v[:, 1])
     v[: n // 4] = [0.0, -1.0, 0.0]
     return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
 def _light(azimuth: Floats, elevation: float) -> Floats:
-    """Return light directions (T, 3) at `azimuth` (T,) [rad] round the vertical, toward the camera's side."""
+    """Return light directions (T, 3) at `azimuth` (T,) [rad] round the vertical and `elevation` [rad]."""
     flat = np.cos(elevation)
     up = np.full_like(azimuth, -np.sin(elevation))
     return np.stack([flat * np.sin(azimuth), up, -flat * np.cos(azimuth)], axis=-1)
@@ -78,12 +78,16 @@ def lit(draw: Draw, fault: str = "jump", kind: str = "round", moves: bool = True
 
 
 def _read_normals(n: Floats, sensor: Sensor) -> Floats:
-    """Return normals (T, P, 3) as a network reads them: white and slow errors of three times an orientation's each."""
+    """Return normals (T, P, 3) as a network reads them.
+
+    Each has a white and a slow error of an orientation's size; all of a frame share a slow turn of twice that, which is
+    what moves a fitted light.
+    """
     frames, points = n.shape[:2]
-    sd = 3.0 * sensor.level.pose / np.sqrt(3.0)
-    read = n + sensor.white(sd, *n.shape) + sd * sensor.wander(frames, points, 3)
-    # Errors shared by the whole frame are what moves a fitted light.
-    read = read + 0.6 * sd * (sensor.wander(frames, 3)[:, None] + sensor.white(1.0, frames, 1, 3))
+    sd = sensor.level.pose / np.sqrt(3.0)
+    shared = Rotation.from_rotvec(2.0 * sd * sensor.wander(frames, 3)).as_matrix()
+    read = np.einsum("tij,tpj->tpi", shared, n)
+    read = read + sensor.white(sd, *n.shape) + sd * sensor.wander(frames, points, 3)
     return np.asarray(read / np.linalg.norm(read, axis=-1, keepdims=True))
 
 
@@ -103,7 +107,7 @@ def soft(draw: Draw, seconds: float = 5.0, brief: bool = False, kind: str = "squ
     across, along = np.exp(grow + 0.5 * q), np.exp(grow - q)
     # A disc of radius r has second moments r^2 / 4.
     sides = 0.25 * np.square(0.25 * FOCAL / z[:, None] * np.stack([across, along], axis=-1))
-    sides = sides * np.exp(sensor.white(sensor.level.area, len(t), 1) + sensor.white(0.5 * sensor.level.area, len(t), 2))
+    sides = sides * np.exp(sensor.white(sensor.level.area, len(t), 1) + sensor.white(0.25 * sensor.level.area, len(t), 2))
     moments = sides[:, :, None] * np.eye(2)
     moments[~sensor.present(len(t))] = np.nan
     depth = sensor.depths(z[:, None])[:, 0]
@@ -171,6 +175,8 @@ ROWS = (
         (0.0, 0.05, 0.1, 0.2, 0.4, 0.6), present),
     Row("R15_blink", "R15", "share of frames that one of two objects blinks off", (0.0, 0.1, 0.2, 0.3, 0.5, 0.7),
         partial(present, blink=True)),
+    Row("R15_end", "R15", "share of the clip at its end for which one of two objects is missing",
+        (0.0, 0.05, 0.1, 0.2, 0.4, 0.6), partial(present, late=True)),
 )  # fmt: skip
 HELD = (
     Held("facets", "R08", partial(lit, kind="facets")),
