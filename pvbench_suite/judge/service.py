@@ -225,7 +225,7 @@ class JudgeService:
 
     def usage(self) -> Usage:
         """Return what all processes of the run have used so far."""
-        return Usage.total(self._share.usages())
+        return Usage.total([*self._share.others(), self._asker.usage.to_plain()])
 
     def lines(self) -> list[str]:
         """Return the lines for the end of a run: what was asked, what it cost, what did not hold."""

@@ -200,7 +200,7 @@ def settings_from(
             if value not in (None, ""):
                 raise UserError(f"--pv-judge-{name} {value}: says how to ask, but not whom; give --pv-judge-url=URL")
         return None
-    if model is not None and not re.fullmatch(r"[^\s\x00-\x1f\x7f]{1,200}", model):
+    if model and not re.fullmatch(r"[^\s\x00-\x1f\x7f]{1,200}", model):
         raise UserError("--pv-judge-model: is a name without blanks, at most 200 characters")
     return Settings(
         url=_base_url(url) if url else "",

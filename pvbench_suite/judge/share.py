@@ -114,9 +114,10 @@ class Share:
         """Keep what this process has used so far."""
         write_atomic(self.folder / "usage" / f"{os.getpid()}.json", json.dumps(usage).encode())
 
-    def usages(self) -> list[dict[str, Any]]:
-        """Return what each process has used so far."""
-        found = (_read(path) for path in sorted((self.folder / "usage").glob("*.json")))
+    def others(self) -> list[dict[str, Any]]:
+        """Return what each other process has used so far."""
+        mine = f"{os.getpid()}.json"
+        found = (_read(path) for path in sorted((self.folder / "usage").glob("*.json")) if path.name != mine)
         return [usage for usage in found if usage is not None]
 
     def close(self) -> None:

@@ -61,14 +61,19 @@ def guarded(item: pytest.Item, phase: str) -> Generator[None, object, object]:
     run, job = item.config.stash.get(RUN, None), job_of(item)
     if run is None or job is None:
         return (yield)
+    outcome: BaseException | None = None
+    result: object = None
     try:
         if phase == "setup":
             prepare(item, run, job)
         result = yield
     except OUTCOMES as error:
+        outcome = error
+    if outcome is not None:
         row = new_row(item, run, job)
-        record.fail(row, dimension_of(item, run), job.planned, error)
+        record.fail(row, dimension_of(item, run), job.planned, outcome)
         item.stash[ROW] = row
+        # Raised out here, so that the chain of tracebacks behind it is not walked for the report.
         _raise(row)
         return None
     if phase == "call" and RESULT in item.stash:

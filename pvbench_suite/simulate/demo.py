@@ -61,7 +61,7 @@ SCENES: Mapping[str, Scene] = MappingProxyType(
         "d005": Scene("pucks", 2.0, "momentum_loss", ("R22",)),
         "d006": Scene("unequal_pucks", 2.0, "momentum_loss", ("R22",)),
         "d007": Scene("air_collision", 2.0, "pass_through", ("R24",)),
-        "d008": Scene("bounce", 2.0, "sink", ("R24",)),
+        "d008": Scene("thud", 2.0, "sink", ("R24",)),
         "d009": Scene("spin", 2.5, "rotation", ("R20",)),
         "d010": Scene("tumble", 2.0, "stretch", ("R18",), scale=3.0),
         "d011": Scene("hide", 2.5, "vanish", ("R15",)),

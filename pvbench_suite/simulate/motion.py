@@ -17,6 +17,7 @@ from scipy.special import ellipj
 from pvbench_suite.simulate.vectors import Bools, Floats, rotations
 
 GRAVITY = 9.80665
+_RESTS = 0.2
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,12 @@ def bounces(
 ) -> Bounces:
     """Return the flights of a ball that starts `height` above contact with an upward `speed`, up to time `until`.
 
-    `g` gives gravity in flight k (0, 1, ...); `restitution` is the ratio of speeds after and before each bounce.
+    `g` gives gravity in flight k (0, 1, ...); `restitution` is the ratio of speeds after and before each bounce.  A ball
+    that leaves the floor at less than 0.2 m/s comes to rest instead.
     """
     flights: list[Flight] = []
     start = 0.0
-    while start <= until and len(flights) < 40:
+    while start <= until and (not flights or speed > _RESTS):
         pull = g(len(flights))
         end = start + (speed + float(np.sqrt(speed * speed + 2.0 * pull * height))) / pull
         flights.append(Flight(start, end, height, speed, pull))

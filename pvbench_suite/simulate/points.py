@@ -120,7 +120,9 @@ def _of_background(world: World, film: Film) -> Points:
 def tracks(world: World, film: Film) -> Tracks:
     """Return tracks of the object points that are seen longest, and of points of the still surroundings."""
     mine, still = _of_objects(world), _of_background(world, film)
-    both = Points(np.concatenate([mine.carrier, still.carrier]), split(np.concatenate([stacked(mine.q), stacked(still.q)])))
+    both = Points(
+        np.concatenate([mine.carrier, still.carrier]), split(np.concatenate([stacked(mine.q), stacked(still.q)]))
+    )
     T, P = len(world.times), len(both.carrier)
     uv, z, xyz = np.empty((T, P, 2)), np.empty((T, P)), np.empty((T, P, 3))
     visible = np.zeros((T, P), dtype=np.bool_)
@@ -184,7 +186,9 @@ def _lit_points(world: World, film: Film) -> Points:
     hits, rng = film.grid[0], np.random.default_rng(13)
     carrier, q = [], []
     for k in np.unique(hits.id).tolist():
-        moves = k >= 0 and (world.bodies[k].role == "decor" or (world.bodies[k].role == "object" and not world.still[k]))
+        moves = k >= 0 and (
+            world.bodies[k].role == "decor" or (world.bodies[k].role == "object" and not world.still[k])
+        )
         if moves:
             continue
         index = np.flatnonzero(hits.id == k)

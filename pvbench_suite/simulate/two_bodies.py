@@ -95,6 +95,4 @@ def overlap(lab: Lab) -> World:
 
 
 #: The worlds of this module, by name.
-TWO: dict[str, Callable[[Lab], World]] = {
-    f.__name__: f for f in (pucks, unequal_pucks, air_collision, hide, overlap)
-}
+TWO: dict[str, Callable[[Lab], World]] = {f.__name__: f for f in (pucks, unequal_pucks, air_collision, hide, overlap)}

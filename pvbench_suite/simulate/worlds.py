@@ -21,7 +21,7 @@ from pvbench_suite.simulate.two_bodies import TWO, at
 from pvbench_suite.simulate.vectors import looking, product, rotations
 from pvbench_suite.simulate.violations import VIOLATIONS
 
-_BALLS = ("bounce", "high_bounce", "low_bounce", "projectile")
+_BALLS = ("bounce", "high_bounce", "low_bounce", "thud", "projectile")
 _PAIRS = ("pucks", "unequal_pucks", "air_collision")
 
 #: The violations of single laws of motion, and the worlds that have such a law; `judder` is the lab's clock.
@@ -68,6 +68,11 @@ def low_bounce(lab: Lab) -> World:
     return _ball(lab, "green", lab.vary(0.72), (lab.vary(0.25), 0.0), lab.vary(-0.4), 0.86)
 
 
+def thud(lab: Lab) -> World:
+    """A heavy ball drops, hardly rebounds, and rolls on over the floor."""
+    return _ball(lab, "red", lab.vary(1.05), (0.3, 0.0), lab.vary(-0.5), 0.2)
+
+
 def projectile(lab: Lab) -> World:
     """A ball flies in an arc from left to right and bounces."""
     return _ball(lab, "orange", lab.vary(0.35), (lab.vary(1.75), lab.vary(4.3, 0.03)), -1.9, 0.8)
@@ -91,10 +96,10 @@ def pendulum(lab: Lab) -> World:
 
 def roll(lab: Lab) -> World:
     """A ball rolls across the room."""
-    t, radius, speed = lab.clock, 0.26, lab.vary(1.25)
-    way = speed * t - 0.5 * 0.10 * t * t
+    t, radius = lab.clock, 0.26
+    way = lab.vary(0.95) * t - 0.5 * 0.05 * t * t
     ball = lab.ball("ball", radius, "red")
-    return lab.world([Actor(ball, at(-1.55 + way, radius, -0.2), rolling(way, radius, (1.0, 0.0)))])
+    return lab.world([Actor(ball, at(-1.3 + way, radius, -0.2), rolling(way, radius, (1.0, 0.0)))])
 
 
 def approach(lab: Lab) -> World:
@@ -143,7 +148,7 @@ def squash(lab: Lab) -> World:
 _ONE: dict[str, Callable[[Lab], World]] = {
     f.__name__: f
     for f in (
-        *(bounce, high_bounce, low_bounce, projectile, pendulum),
+        *(bounce, high_bounce, low_bounce, thud, projectile, pendulum),
         *(roll, approach, slide, spin, tumble, squash),
     )
 }
@@ -166,7 +171,9 @@ def build(name: str, lab: Lab) -> World:
     if violation and violation not in VIOLATIONS and name not in OWN.get(violation, WORLDS):
         raise ValueError(f"world {name!r} cannot break {violation!r}")
     if violation and violation not in VIOLATIONS and violation not in OWN and violation != "judder":
-        raise ValueError(f"there is no violation {violation!r}; choose {', '.join(sorted({*VIOLATIONS, *OWN, 'judder'}))}")
+        raise ValueError(
+            f"there is no violation {violation!r}; choose {', '.join(sorted({*VIOLATIONS, *OWN, 'judder'}))}"
+        )
     world = WORLDS[name](lab)
     if violation in VIOLATIONS and lab.dose > 0.0:
         return VIOLATIONS[violation](world, lab.dose, world.objects[0])

@@ -15,7 +15,6 @@ import json
 import mmap
 import os
 import queue
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,11 +53,9 @@ class Worker:
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.command = list(command or (sys.executable, "-P", "-m", "pvbench_suite.video.worker"))
-        self.folder = Path(tempfile.mkdtemp(prefix="pvbench-"))
         self._process: subprocess.Popen[str] | None = None
         self._replies: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._count = 0
 
     @property
     def pid(self) -> int | None:
@@ -87,15 +84,19 @@ class Worker:
             reply: dict[str, Any] = json.loads(line)
             return reply
 
-    def place(self) -> Path:
-        """Return the path of a new temporary file for frames."""
-        self._count += 1
-        return self.folder / f"{self._count}.raw"
+    @staticmethod
+    def place() -> Path:
+        """Return the path of a new, empty temporary file for frames, readable by this user only."""
+        try:
+            handle, name = tempfile.mkstemp(prefix="pvbench-", suffix=".raw")
+        except OSError as error:
+            raise UserError(_no_room(str(error))) from error
+        os.close(handle)
+        return Path(name)
 
     def close(self) -> None:
-        """Stop the process and remove its folder."""
+        """Stop the process."""
         self._stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _running(self) -> subprocess.Popen[str]:
         """Return the process, started if need be."""
@@ -174,7 +175,11 @@ def close_worker() -> None:
         worker.close()
 
 
-def _checked(reply: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _no_room(why: str) -> str:
+    return f"no room for decoded frames in {tempfile.gettempdir()} ({why}); set TMPDIR to a larger folder"
+
+
+def _checked(reply: dict[str, Any]) -> dict[str, Any]:
     """Return a good reply; raise the error that it carries."""
     if "broken" in reply:
         raise BrokenVideo(reply["broken"])
@@ -183,9 +188,7 @@ def _checked(reply: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "bug" in reply:
         raise DecoderError(f"the decoder process failed; please report it: {reply['bug']}")
     if "disk" in reply:
-        raise UserError(
-            f"no room for decoded frames in {folder.parent} ({reply['disk']}); set TMPDIR to a larger folder"
-        )
+        raise UserError(_no_room(reply["disk"]))
     return reply
 
 
@@ -220,9 +223,7 @@ def decode_isolated(
     worker = worker or _worker()
     out = worker.place()
     try:
-        reply = _checked(
-            worker.ask(path, _request(path, limits, fps, long_side, out), limits.seconds + GRACE), worker.folder
-        )
+        reply = _checked(worker.ask(path, _request(path, limits, fps, long_side, out), limits.seconds + GRACE))
         probe = _probe(reply["probe"])
         frames = _mapped(out, reply["shape"])
     finally:
@@ -242,7 +243,7 @@ def probe_isolated(
     """Return what `probe` returns, found in the worker process; errors as in `decode_isolated`."""
     worker = worker or _worker()
     request = _request(path, limits, fps, 640, None) | {"full": full}
-    return _probe(_checked(worker.ask(path, request, limits.seconds + GRACE), worker.folder)["probe"])
+    return _probe(_checked(worker.ask(path, request, limits.seconds + GRACE))["probe"])
 
 
 def _request(path: Path, limits: Limits, fps: float | None, long_side: int, out: Path | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -52,10 +53,11 @@ def test_frames_outlive_the_next_video_and_the_worker(tmp_path, worker):
     worker.close()
     np.testing.assert_array_equal(first, before)
     first[:] = 0  # the array is the caller's own
-    assert not worker.folder.exists()
 
 
-def test_one_process_serves_many_videos(tmp_path, worker):
+def test_one_process_serves_many_videos_and_leaves_no_file(tmp_path, worker, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     path = write(tmp_path / "a.mp4", pictures(2))
     decode_isolated(path, worker=worker)
     pid = worker.pid
@@ -64,7 +66,7 @@ def test_one_process_serves_many_videos(tmp_path, worker):
         decode_isolated(tmp_path / "text.mp4", worker=worker)
     decode_isolated(path, worker=worker)
     assert worker.pid == pid
-    assert list(worker.folder.iterdir()) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_folder_of_frames_passes_its_rate_on(tmp_path, worker):

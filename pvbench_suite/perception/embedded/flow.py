@@ -1,4 +1,4 @@
-"""Product `flow`: forward and backward DIS flow of frame pairs about 1/12 s apart."""
+"""Product `flow`: forward and backward flow of frame pairs about 1/12 s apart."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ import cv2
 import numpy as np
 
 from pvbench_suite.errors import NotPerceived
-from pvbench_suite.perception.embedded.dense_flow import flow_between
-from pvbench_suite.perception.embedded.frames import Floats, Indices, distinct, luma, shrink
+from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, two_way, unchanged
+from pvbench_suite.perception.embedded.frames import Floats, Indices, distinct, shrink
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Flow
 from pvbench_suite.video.types import Clip
 
+#: Working size [px], time between the frames of a pair [s], fewest pairs, pairs per second.
+LONGEST, GAP, LEAST, RATE = 320, 1 / 12, 8, 4.0
 
-def pairs(times: Floats, gap: float, least: int, rate: float) -> tuple[Indices, Indices]:
+
+def pairs(times: Floats, gap: float = GAP, least: int = LEAST, rate: float = RATE) -> tuple[Indices, Indices]:
     """Return the first and second frames (M,) of pairs about `gap` [s] apart, spread evenly over the clip.
 
     Parameters
     ----------
     times : (T,) float
-        True timestamps [s], ascending.
+        True timestamps [s], ascending, at least two.
     gap : float
         Wanted time between the frames of a pair [s]; the second is the frame nearest to it.
     least : int
@@ -32,25 +35,28 @@ def pairs(times: Floats, gap: float, least: int, rate: float) -> tuple[Indices, 
         Pairs per second of a long clip.
     """
     last = int(np.searchsorted(times, times[-1] - 0.75 * gap, side="right"))
-    first = np.arange(max(last, min(1, len(times) - 1)))
+    first = np.arange(max(last, 1))
     wanted = max(least, round(rate * float(times[-1] - times[0])))
     if len(first) > wanted:
         first = np.unique(np.linspace(0, len(first) - 1, wanted).round().astype(np.intp))
     second = np.array([max(k + 1, int(np.abs(times - times[k] - gap).argmin())) for k in first], dtype=np.intp)
-    return first, second
+    return first.astype(np.intp), second
 
 
 @dataclass(frozen=True)
 class DisFlow:
-    """Dense inverse search flow with luma; works under a moving camera too."""
+    """Classical flow with luma; works under a moving camera too."""
 
     name: str = "embedded-flow@1"
     product: str = "flow"
     needs: tuple[str, ...] = ()
-    parameters: ClassVar[Mapping[str, Parameter]] = {"longest": 320, "gap": 1 / 12, "least": 8, "rate": 4.0}
+    parameters: ClassVar[Mapping[str, Parameter]] = {"longest": LONGEST, "gap": GAP, "least": LEAST, "rate": RATE}
 
     def __call__(self, clip: Clip, records: Mapping[str, Any]) -> Flow:
         """Return the flow of pairs spread evenly over `clip`.
+
+        Background that is about to be covered (it stood still before, nothing of the second frame comes from it) has no
+        counterpart: its flow is NaN, and so is the backward flow of background that was uncovered.
 
         Raises
         ------
@@ -62,18 +68,38 @@ class DisFlow:
         if len(kept) < 2:
             raise NotPerceived("the clip has fewer than two different frames", "give a longer video")
         times = np.asarray(clip.times[kept], dtype=float)
-        first, second = pairs(times, 1 / 12, 8, 4.0)
-        used = {int(k): shrink(luma(clip.frames[kept[k]]), 320) for k in np.unique(np.concatenate([first, second]))}
-        one, two = np.stack([used[int(k)] for k in first]), np.stack([used[int(k)] for k in second])
-        forward = np.stack([flow_between(a, b) for a, b in zip(one, two, strict=True)])
-        backward = np.stack([flow_between(b, a) for a, b in zip(one, two, strict=True)])
+        first, second = pairs(times)
+        flows = [_pair(clip, kept, int(a), int(b)) for a, b in zip(first, second, strict=True)]
+        forward, backward, luma0, luma1 = (np.stack([f[i] for f in flows]) for i in range(4))
         return Flow(
             times[first],
             kept[first].astype(np.int64),
             kept[second].astype(np.int64),
             forward.astype(np.float16),
             backward.astype(np.float16),
-            one,
-            two,
+            luma0.astype(np.uint8),
+            luma1.astype(np.uint8),
             clip.hw,
         )
+
+
+def _image(clip: Clip, index: int) -> Image:
+    """Return frame `index` as YCrCb (h, w, 3) on the working grid."""
+    return np.asarray(shrink(cv2.cvtColor(clip.frames[index], cv2.COLOR_RGB2YCrCb), LONGEST), dtype=np.float32)
+
+
+def _pair(clip: Clip, kept: Indices, first: int, second: int) -> tuple[Field, Field, Image, Image]:
+    """Return the flow forth and back between two of the `kept` frames, and their luma."""
+    images = [_image(clip, kept[k]) for k in range(first, second + 1)]
+    a, b = images[0], images[-1]
+    steps = [np.asarray(np.rint(i[..., 0]), dtype=np.uint8) for i in images]
+    forth, back, still_a, still_b, noise = two_way(a, b, steps)
+    gone, new = covered(back) & ~still_a, covered(forth) & ~still_b
+    step = second - first
+    if first - step >= 0:
+        gone &= unchanged(a, _image(clip, kept[first - step]), noise)
+    if second + step < len(kept):
+        new &= unchanged(b, _image(clip, kept[second + step]), noise)
+    forth[gone] = np.nan
+    back[new] = np.nan
+    return forth, back, a[..., 0], b[..., 0]
