@@ -117,10 +117,11 @@ class Sensor:
         """Return which samples are far off."""
         return np.asarray(self.rng.random(shape) < self.level.outlier)
 
-    def depths(self, z: Floats, owner: NDArray[np.intp] | None = None) -> Floats:
+    def depths(self, z: Floats, owner: NDArray[np.intp] | None = None, strays: bool = True) -> Floats:
         """Return the depths (T, N) that are read where `z` is true.
 
-        Points of equal `owner` (N,) share an error; without owners each of the N has its own.
+        Points of equal `owner` (N,) share an error; without owners each of the N has its own.  The median over a mask
+        has no `strays`.
         """
         frames, n = z.shape
         if owner is None:
@@ -128,7 +129,7 @@ class Sensor:
         else:
             common = self.wander(frames, int(owner.max()) + 1)[:, owner]
             error = common + _OWN * self.wander(frames, n)
-        far = self.strays(frames, n) * self._sign(frames, n) * self.rng.uniform(*_FAR_DEPTH, (frames, n))
+        far = self.strays(frames, n) * self._sign(frames, n) * self.rng.uniform(*_FAR_DEPTH, (frames, n)) * strays
         return np.asarray(z * np.exp(self.level.depth * error + far + self.bias))
 
     def pixels(self, uv: Floats, share: float = 1.0) -> Floats:

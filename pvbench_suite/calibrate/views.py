@@ -37,7 +37,7 @@ class View:
     def lift(self, uv: Floats, z: Floats) -> Floats:
         """Return the world points (T, N, 3) at the pixels `uv` (T, N, 2) with depths `z` (T, N)."""
         local = np.concatenate([(uv - K[:2, 2]) / FOCAL * z[..., None], z[..., None]], axis=-1)
-        return np.einsum("tij,tnj->tni", self.R, local) + self.eye[:, None]
+        return np.asarray(np.einsum("tij,tnj->tni", self.R, local) + self.eye[:, None])
 
     @property
     def poses(self) -> Floats:

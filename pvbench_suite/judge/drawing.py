@@ -2,12 +2,17 @@
 
 Conventions
 -----------
-Time runs to the right, from 0 to the end of the clip.  Drawings are RGB on white, the same bytes for the same numbers.
+Time runs to the right, from 0 to the end of the clip.  Drawings are RGB on white, the same bytes for the same numbers
+under one build of OpenCV; what identifies a drawing is its numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -22,6 +27,34 @@ _INK: Color = (40, 40, 40)
 _FAINT: Color = (205, 205, 205)
 #: Told apart by people with any colour vision, on white.
 COLORS: tuple[Color, ...] = ((0, 114, 178), (213, 94, 0), (0, 130, 100), (170, 70, 150))
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """A drawing that is drawn when it is needed: the function and what it is given."""
+
+    function: Callable[..., Drawing]
+    given: tuple[Any, ...]
+
+    def draw(self) -> Drawing:
+        """Return the drawing (h, w, 3) uint8 RGB."""
+        return self.function(*self.given)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 (hex) of what is drawn, numbers rounded to a ten-thousandth."""
+        content = json.dumps([self.function.__name__, _rounded(self.given)])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return [[str(k), _rounded(v)] for k, v in value.items()]
+    if isinstance(value, np.ndarray):
+        return np.round(value.astype(float), 4).tolist()
+    if isinstance(value, (list, tuple)):
+        return [_rounded(v) for v in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _sheet(height: int) -> Drawing:

@@ -16,11 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pvbench_suite.dimensions import Dimension
 from pvbench_suite.errors import NotPerceived, PVBenchError, Unmeasurable
+from pvbench_suite.judge.drawing import Sketch
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.prompts.brief import Brief
 from pvbench_suite.prompts.schema import Group
@@ -38,18 +36,16 @@ class NotReady(PVBenchError):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Measured lines, and a drawing (h, w, 3) uint8 RGB with its caption."""
+    """Measured lines, and a drawing with its caption."""
 
     lines: tuple[str, ...]
-    picture: NDArray[np.uint8] | None = None
+    picture: Sketch | None = None
     caption: str = ""
 
     @property
     def digest(self) -> str:
         """The sha256 (hex) of lines, caption and drawing."""
-        drawn = None
-        if self.picture is not None:
-            drawn = [list(self.picture.shape), hashlib.sha256(np.ascontiguousarray(self.picture).tobytes()).hexdigest()]
+        drawn = self.picture.digest if self.picture else None
         return hashlib.sha256(json.dumps([self.lines, self.caption, drawn]).encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pvbench_suite.dimensions import Dimension
 from pvbench_suite.feeds import bodies as feed
 from pvbench_suite.feeds import points
-from pvbench_suite.judge.drawing import curves
+from pvbench_suite.judge.drawing import Sketch, curves
 from pvbench_suite.judge.evidence import Evidence, Get, each_object
 from pvbench_suite.judge.timeline import permanence
 from pvbench_suite.measurement import Measurement
@@ -64,7 +64,7 @@ def light(get: Get, brief: Brief, dimension: Dimension) -> Evidence | None:
             shown[name] = (at, series)
     if (change := _brightness(record.shading, times, dt)) is not None:
         lines.append(change)
-    picture = curves(shown, dimension.cuts or (), "deg", float(times[-1]))
+    picture = Sketch(curves, (shown, dimension.cuts or (), "deg", float(times[-1])))
     return Evidence(tuple(lines), picture, "The measured angles over time; faint lines are the bounds of the scores")
 
 
@@ -85,7 +85,7 @@ def _brightness(shading: Floats, times: Floats, dt: float) -> str | None:
 def _peak(times: Floats, series: Floats) -> str:
     """Return where a series is highest, in words."""
     known = np.isfinite(series)
-    if not known.any() or float(np.nanmax(series)) <= 0.0:
+    if not known.any() or float(np.nanmax(series)) < 1e-3:
         return ""
     return f", most at {times[int(np.nanargmax(series))]:.2f} s"
 
@@ -173,10 +173,10 @@ def camera(get: Get, brief: Brief, dimension: Dimension) -> Evidence | None:
         pan, tilt, roll = turn[k]
         right, up, ahead = move[k]
         lines.append(
-            f"at {times[k]:.2f} s: pan {pan:+.1f}, tilt {tilt:+.1f}, roll {roll:+.1f} deg; "
-            f"moved right {right:+.3f}, up {up:+.3f}, forward {ahead:+.3f}{unit}"
+            f"at {times[k]:.2f} s: pan {pan:+z.1f}, tilt {tilt:+z.1f}, roll {roll:+z.1f} deg; "
+            f"moved right {right:+z.3f}, up {up:+z.3f}, forward {ahead:+z.3f}{unit}"
         )
-    lines.append(f"path of the camera: {length:.3f}{unit}; largest pan {_extreme(turn[:, 0]):+.1f} deg")
+    lines.append(f"path of the camera: {length:.3f}{unit}; largest pan {_extreme(turn[:, 0]):+z.1f} deg")
     return Evidence(tuple(lines))
 
 

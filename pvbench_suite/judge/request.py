@@ -184,7 +184,7 @@ def request(asked: Question, frames: Frames) -> Request:
         lines = "\n".join(f"- {escaped(line)}" for line in asked.evidence.lines)
         parts.append(f"Measured evidence:\n{lines}")
         if asked.evidence.picture is not None:
-            parts += [f"{escaped(asked.evidence.caption)}:", png(asked.evidence.picture)]
+            parts += [f"{escaped(asked.evidence.caption)}:", png(asked.evidence.picture.draw())]
     parts.append(asked.rubric)
     parts.append(CLOSING)
     return Request(SYSTEM, tuple(parts), count)

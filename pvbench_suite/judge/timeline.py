@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pvbench_suite.dimensions import Dimension
 from pvbench_suite.feeds.bodies import states
-from pvbench_suite.judge.drawing import Color, strip
+from pvbench_suite.judge.drawing import Color, Sketch, strip
 from pvbench_suite.judge.evidence import MOST_OBJECTS, Evidence, Get, plain
 from pvbench_suite.perception.types import Bodies, Masks
 from pvbench_suite.physics.permanence import (
@@ -76,7 +76,7 @@ def permanence(get: Get, brief: Brief, dimension: Dimension) -> Evidence | None:
     if len(lasting) > MOST_OBJECTS:
         lines.append(f"{len(lasting) - MOST_OBJECTS} more objects were not reported")
     head = f"worst object: unexplained for {measured.value:.3f} of the clip (share from 0 to 1)"
-    picture = strip(rows, {_WORDS[s]: c for s, c in _COLORS.items()}, _end(bodies.times, len(told), dt))
+    picture = Sketch(strip, (rows, {_WORDS[s]: c for s, c in _COLORS.items()}, _end(bodies.times, len(told), dt)))
     return Evidence((head, *lines), picture, "Timeline of the measured objects")
 
 

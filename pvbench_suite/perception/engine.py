@@ -8,7 +8,7 @@ from typing import Any
 from pvbench_suite.errors import NotPerceived
 from pvbench_suite.perception.cache import Cache, identity
 from pvbench_suite.perception.protocol import Profile
-from pvbench_suite.perception.types import Record
+from pvbench_suite.perception.types import LEARNED, Record
 from pvbench_suite.video.types import Clip, Video
 
 
@@ -66,7 +66,9 @@ class Perception:
     def _make(self, video: Video, product: str) -> Record:
         provider = self.profile.providers.get(product)
         if provider is None:
-            raise NotPerceived(f"the profile {self.profile.name!r} does not make {product!r}", self.profile.remedy)
+            learned = LEARNED.get(product)
+            remedy = f"it needs {learned}, which no profile of this version has" if learned else self.profile.remedy
+            raise NotPerceived(f"the profile {self.profile.name!r} does not make {product!r}", remedy)
         digest, who = self._digest(video), identity(self.profile, product)
         record = self.cache.load(digest, product, who)
         if record is None:

@@ -10,10 +10,13 @@ from typing import Any, ClassVar
 from pvbench_suite.errors import NotPerceived
 from pvbench_suite.perception.cache import Cache, identity
 from pvbench_suite.perception.protocol import Parameter, Profile
-from pvbench_suite.perception.types import RECORDS, Record
+from pvbench_suite.perception.types import LEARNED, RECORDS, Record
 from pvbench_suite.video.types import Clip
 
 REMEDY = "ground truth comes with rendered videos only: pvbench demo DIR"
+
+#: What a renderer knows; features of a learned model are no truth.
+TRUTHS = tuple(product for product in RECORDS if product not in LEARNED)
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Truth:
 
 PROFILE = Profile(
     name="simulator",
-    providers={product: Truth(product) for product in RECORDS},
+    providers={product: Truth(product) for product in TRUTHS},
     claims=None,
     limits="ground truth of rendered videos",
     remedy=REMEDY,

@@ -432,6 +432,9 @@ class Features(Record):
     shapes = {"times": "M", "subject": "M D", "background": "M P D"}
 
 
+#: Products that only a learned model makes, and which; no profile of this version has its weights.
+LEARNED = {"clip_image": "CLIP", "features": "DINOv3"}
+
 RECORDS: dict[str, type[Record]] = {
     r.product: r
     for r in (

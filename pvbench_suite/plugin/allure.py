@@ -1,18 +1,70 @@
-"""What allure-pytest shows of a pair: labels, the score in the title, measured values as excluded parameters.
+"""What Allure shows of a pair while the benchmark runs: the same as `reports.allure` makes of the journal's row.
 
-allure-pytest ignores pytest's user properties, so they are said again here.  Everything is inert without
-``--alluredir``.
+allure-pytest knows nothing of rows: it would show Python's representation of values, a tuple as the trace of a skip,
+and a title without a score.  So a pair's result is rewritten just before allure-pytest's logger writes it.  Everything
+is inert without ``--alluredir``.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import allure_commons
 import pytest
+from allure_commons.model2 import Label, Parameter, Status, StatusDetails
 
-from pvbench_suite.dimensions import LAYER_NAMES, Dimension, Domain
+from pvbench_suite.dimensions import Dimension, Domain, load
 from pvbench_suite.results import Row
-from pvbench_suite.wording import SEVERITIES, title
+from pvbench_suite.suite import rooms_on_path
+from pvbench_suite.wording import SEVERITIES, places
+
+#: Names the pair of a result on its way to the logger; never written.
+TOKEN = "pvbench pair"
+
+#: What allure-pytest adds that says where a result was made.
+KEPT = ("host", "thread", "language", "package")
+
+
+class Rewriter:
+    """Allure's plugin that rewrites results; sits in front of the logger that writes files."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Row] = {}
+
+    def announce(self, token: str, row: Row) -> None:
+        """Take the row of the pair that runs now."""
+        import allure
+
+        self._rows[token] = row
+        allure.dynamic.label(TOKEN, token)  # type: ignore[no-untyped-call]
+
+    @allure_commons.hookimpl(tryfirst=True)
+    def report_result(self, result: Any) -> None:
+        """Say in `result` what the row says; what timing and place allure-pytest saw stays."""
+        token = next((label.value for label in result.labels if label.name == TOKEN), None)
+        row = self._rows.pop(token, None) if token else None
+        if row is None:
+            return
+        from reports.allure import result as said
+
+        entry = said(row, load(), result.stop)
+        for key in ("historyId", "testCaseId", "fullName", "name", "status", "description", "titlePath"):
+            setattr(result, key, entry[key])
+        # The trace of a skip or of a broken file is only where pytest was told so.
+        trace = result.statusDetails.trace if result.statusDetails and row["state"] == "error" else None
+        result.statusDetails = StatusDetails(trace=trace, **entry["statusDetails"])
+        kept = [label for label in result.labels if label.name in KEPT]
+        result.labels = [Label(**label) for label in entry["labels"]] + kept
+        result.parameters = [Parameter(**parameter) for parameter in entry["parameters"]]
+
+    @allure_commons.hookimpl(tryfirst=True)
+    def report_container(self, container: Any) -> None:
+        """Leave out the finalizers that went well: pytest's own, one per fixture and nameless."""
+        container.afters = [after for after in container.afters if after.status != Status.PASSED]
+
+
+REWRITER = pytest.StashKey[Rewriter]()
 
 
 def folder(config: pytest.Config) -> Path | None:
@@ -22,26 +74,22 @@ def folder(config: pytest.Config) -> Path | None:
 
 
 def mark(item: pytest.Item, dimension: Dimension, domain: Domain) -> None:
-    """Label a pair: epic = layer, feature = domain, story = dimension, and its severity."""
+    """Label a pair for Allure's own selection (``--allure-features`` and the like)."""
     if folder(item.config) is None:
         return
-    labels = {
-        "epic": f"{domain.layer} {LAYER_NAMES[domain.layer]}",
-        "feature": f"{domain.code} {domain.name}",
-        "story": f"{dimension.id} {dimension.name}",
-        "severity": SEVERITIES[domain.layer],
-    }
-    for kind, value in labels.items():
+    for kind, value in {**places(dimension, domain), "severity": SEVERITIES[domain.layer]}.items():
         item.add_marker(pytest.mark.allure_label(value, label_type=kind))
 
 
 def show(item: pytest.Item, row: Row, dimension: Dimension) -> None:
-    """Put the score into view; measured values never enter the history id."""
-    if folder(item.config) is None:
+    """Announce the row of the pair that runs now; `dimension` is the row's."""
+    config = item.config
+    if folder(config) is None:
         return
-    import allure
-
-    allure.dynamic.title(title(row, dimension.name))  # type: ignore[no-untyped-call]
-    for key in ("score", "value", "unit", "n", "reason", "scorer", "profile"):
-        if row[key] not in (None, ""):
-            allure.dynamic.parameter(key, row[key], excluded=True)
+    rewriter = config.stash.get(REWRITER, None)
+    if rewriter is None:
+        rooms_on_path()
+        rewriter = config.stash[REWRITER] = Rewriter()
+        allure_commons.plugin_manager.register(rewriter)
+        config.add_cleanup(lambda: allure_commons.plugin_manager.unregister(rewriter))
+    rewriter.announce(item.nodeid, row)

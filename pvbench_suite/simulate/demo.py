@@ -23,11 +23,11 @@ import cv2
 from pvbench_suite.errors import UserError
 from pvbench_suite.files import write_atomic
 from pvbench_suite.perception import simulator
-from pvbench_suite.perception.types import RECORDS, Record
+from pvbench_suite.perception.types import Record
 from pvbench_suite.simulate.film import first_frame, shoot
 from pvbench_suite.simulate.lab import Lab
 from pvbench_suite.simulate.mp4 import write_mp4
-from pvbench_suite.simulate.truth import records
+from pvbench_suite.simulate.truth import PRODUCTS, records
 from pvbench_suite.simulate.worlds import build
 from pvbench_suite.video.digest import digest
 from pvbench_suite.video.types import MODALITIES, Modality
@@ -148,7 +148,7 @@ def render_clip(job: Job) -> Mapping[str, Record]:
 
 def in_cache(model: Path, video: Path) -> bool:
     """Return whether every record of a video stands in the cache of its model's folder."""
-    return simulator.stored(model / "pvbench" / "cache", digest(video), tuple(RECORDS))
+    return simulator.stored(model / "pvbench" / "cache", digest(video), PRODUCTS)
 
 
 def render_demo(
@@ -192,9 +192,7 @@ def render_demo(
             raise UserError(f"the demo has no {name!r}; choose {', '.join(known)}")
     write_atomic(out / "groups.jsonl", groups_jsonl(chosen))
     jobs = [Job(out, model, modality, group) for group in chosen for modality in MODALITIES for model in models]
-    done = 0
-    for job in _finished(jobs, store, stored, workers):
-        done += 1
+    for done, job in enumerate(_finished(jobs, store, stored, workers), 1):
         if progress is not None:
             progress(done, len(jobs), f"{job.model} {job.modality} {job.group}")
 

@@ -2,9 +2,9 @@
 
 Conventions
 -----------
-As `scene`: x right, y down, z away, meters, floor at y = 0.  At scale 1 the camera stands 1.3 m high, 4.5 m in front of
-the middle, and sees 4.8 m x 2.7 m there.  All choices that vary between clips come from the seed, and the lawful and the
-violating clip of one seed share them all.
+As `scene`: x right, y down, z away, meters, floor at y = 0.  At scale 1 the camera stands 1.3 m high, 4.5 m in front
+of the middle, and sees 4.8 m x 2.7 m there.  All choices that vary between clips come from the seed, and the lawful and
+the violating clip of one seed share them all.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Lab:
         ]
 
     def light(self, azimuth: Any = -140.0, elevation: float = 48.0) -> Floats:
-        """Return unit vectors (..., 3) to a light at `azimuth` [deg] from x toward z, `elevation` [deg] over the floor."""
+        """Return unit vectors (..., 3) to a light at `azimuth` [deg] from x toward z, `elevation` [deg] up."""
         a, e = np.radians(azimuth), np.radians(elevation)
         return np.stack(np.broadcast_arrays(np.cos(e) * np.cos(a), -np.sin(e), np.cos(e) * np.sin(a)), axis=-1)
 

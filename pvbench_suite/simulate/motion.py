@@ -55,7 +55,7 @@ class Bounces:
 
     def airborne(self, t: Floats) -> Bools:
         """Return whether the ball flies (T,)."""
-        return np.any([(t >= f.start) & (t <= f.end) for f in self.flights], axis=0)
+        return np.asarray(np.any([(t >= f.start) & (t <= f.end) for f in self.flights], axis=0))
 
     @property
     def contacts(self) -> tuple[float, ...]:
@@ -73,8 +73,8 @@ def bounces(
 ) -> Bounces:
     """Return the flights of a ball that starts `height` above contact with an upward `speed`, up to time `until`.
 
-    `g` gives gravity in flight k (0, 1, ...); `restitution` is the ratio of speeds after and before each bounce.  A ball
-    that leaves the floor at less than 0.2 m/s comes to rest instead.
+    `g` gives gravity in flight k (0, 1, ...); `restitution` is the ratio of speeds after and before each bounce.  A
+    ball that leaves the floor at less than 0.2 m/s comes to rest instead.
     """
     flights: list[Flight] = []
     start = 0.0
@@ -112,7 +112,7 @@ def collide(v1: float, v2: float, ratio: float, restitution: float) -> tuple[flo
 
 
 def rolling(way: Floats, radius: float, heading: tuple[float, float]) -> Floats:
-    """Return orientations (T, 3, 3) of a ball that has rolled `way` (T,) [m] toward (x, z) = `heading`, without slip."""
+    """Return orientations (T, 3, 3) of a ball that has rolled `way` (T,) [m] toward (x, z) = `heading`."""
     # Angular velocity = heading x down / radius, in axes x right, y down, z away.
     return rotations((-heading[1], 0.0, heading[0]), way / radius)
 

@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-A point is a carrier (a body, or plane -1 - k) and a place `q` on it.  It is visible when the ray through its image meets
-that carrier at its depth, so occlusion, odd orders of drawing and vanished bodies need no rule of their own.
+A point is a carrier (a body, or plane -1 - k) and a place `q` on it.  It is visible when the ray through its image
+meets that carrier at its depth, so occlusion, odd orders of drawing and vanished bodies need no rule of their own.
 """
 
 from __future__ import annotations
@@ -186,10 +186,7 @@ def _lit_points(world: World, film: Film) -> Points:
     hits, rng = film.grid[0], np.random.default_rng(13)
     carrier, q = [], []
     for k in np.unique(hits.id).tolist():
-        moves = k >= 0 and (
-            world.bodies[k].role == "decor" or (world.bodies[k].role == "object" and not world.still[k])
-        )
-        if moves:
+        if k >= 0 and world.bodies[k].role != "scenery" and not world.still[k]:
             continue
         index = np.flatnonzero(hits.id == k)
         limit = 5 if k < 0 else 60 if world.bodies[k].kind == "ellipsoid" else 12

@@ -100,8 +100,9 @@ class World:
     points to the light that shades, `shadow_light` to the one that casts shadows (they differ in a violating world
     only).  `shift` (T, K, 2) slides the material of the planes [m].  `gain` (T,) multiplies the picture.  `twist` turns
     the normals that are shaded with against the true ones.  `over` lists (a, b): body a is drawn over b, whatever
-    their depths, in the frames `swapped` (T,).  `contacts` lists (when [s], body, body or -1 for the fixed surroundings).  `surfaces` (S, 4) are the
-    supports that bodies land on.  `pivot` (B, 3) is NaN where there is none.  `gnomon` is the body whose shadow counts.
+    their depths, in the frames `swapped` (T,).  `contacts` lists (when [s], body, body or -1 for the fixed
+    surroundings).  `surfaces` (S, 4) are the supports that bodies land on.  `pivot` (B, 3) is NaN where there is none.
+    `gnomon` is the body whose shadow counts.
     """
 
     times: Floats
@@ -160,11 +161,18 @@ class World:
     def state(self, t: int) -> State:
         """Return frame `t`."""
         return State(
-            *(x[t] for x in (self.eye, self.view, self.centre, self.R, self.half, self.shown, self.shift)),
-            *(x[t] for x in (self.light, self.shadow_light)),
-            bool(self.shadow[t]),
-            float(self.gain[t]),
-            bool(self.swapped[t]),
+            eye=self.eye[t],
+            view=self.view[t],
+            centre=self.centre[t],
+            R=self.R[t],
+            half=self.half[t],
+            shown=self.shown[t],
+            shift=self.shift[t],
+            light=self.light[t],
+            shadow_light=self.shadow_light[t],
+            shadow=bool(self.shadow[t]),
+            gain=float(self.gain[t]),
+            swapped=bool(self.swapped[t]),
         )
 
     def between(self, s: int, t: int) -> State:
@@ -179,7 +187,7 @@ class World:
 
         turns = [halfway(a, b) for a, b in zip(first.R, last.R, strict=True)]
         names = ("eye", "centre", "half", "shift", "light", "shadow_light")
-        means = {name: middle(getattr(first, name), getattr(last, name)) for name in names}
+        means: dict[str, Any] = {name: middle(getattr(first, name), getattr(last, name)) for name in names}
         view = halfway(first.view, last.view)
         return replace(first, view=view, R=np.stack(turns), shown=first.shown | last.shown, **means)
 
@@ -197,7 +205,9 @@ def assemble(times: Floats, actors: list[Actor], contacts: list[tuple[float, str
         return np.stack([np.broadcast_to(np.asarray(v), (T, *shape)) for v in values], axis=1)
 
     over_time = {"eye": (3,), "view": (3, 3), "light": (3,)}
-    fixed = {name: quantise(np.broadcast_to(rest.pop(name), (T, *shape))) for name, shape in over_time.items()}
+    fixed: dict[str, Any] = {
+        name: quantise(np.broadcast_to(rest.pop(name), (T, *shape))) for name, shape in over_time.items()
+    }
     pivot = np.array([actor.pivot or (np.nan,) * 3 for actor in actors], dtype=np.float64)
     return World(
         times=times,

@@ -65,7 +65,7 @@ def _noise(seed: int, p: Vec) -> Floats:
     if not np.any(wz):
         return layer(z0)
     near = layer(z0)
-    return near + wz * (layer(z1) - near)
+    return np.asarray(near + wz * (layer(z1) - near))
 
 
 def texture(paint: Paint, p: Vec, fine: Any = 1.0) -> Vec:
@@ -77,7 +77,8 @@ def texture(paint: Paint, p: Vec, fine: Any = 1.0) -> Vec:
     mix = np.minimum(np.maximum(mix, 0.0), 1.0)
     mix = mix * mix * (3.0 - 2.0 * mix)
     low, high = paint.first, paint.second
-    return tuple(low[i] + mix * (high[i] - low[i]) for i in range(3))  # type: ignore[return-value]
+    color = [low[i] + mix * (high[i] - low[i]) for i in range(3)]
+    return (color[0], color[1], color[2])
 
 
 def normals(world: World, state: State, k: int, q: Vec) -> Vec:
@@ -101,6 +102,10 @@ def normals(world: World, state: State, k: int, q: Vec) -> Vec:
     return unit(turn(state.R[k], g))
 
 
+def _copied(v: Vec) -> Vec:
+    return (v[0].copy(), v[1].copy(), v[2].copy())
+
+
 class Painter:
     """Paints a view of a world, and keeps the picture of what never moves."""
 
@@ -114,8 +119,8 @@ class Painter:
         """Return what every ray of the view sees at that instant."""
         base = self._still(state)
         hits = self.view.hits(state)
-        normal, point, albedo = (tuple(x.copy() for x in v) for v in (base.normal, base.point, base.albedo))
-        out = Surface(hits, normal, point, albedo, base.shadow.copy())  # type: ignore[arg-type]
+        normal, point, albedo = (_copied(v) for v in (base.normal, base.point, base.albedo))
+        out = Surface(hits, normal, point, albedo, base.shadow.copy())
         fresh = hits.id != base.hits.id
         for k in self._moving:
             fresh[hits.cover.get(k, ())] = True
@@ -134,8 +139,8 @@ class Painter:
         key = self.view.key(state) + state.shadow_light.tobytes()
         if self._base is None or key != self._key:
             hits, n = self.view.base(state), len(self.view.u)
-            v = tuple(tuple(np.zeros(n) for _ in range(3)) for _ in range(3))
-            self._key, self._base = key, Surface(hits, *v, np.zeros(n, dtype=np.bool_))  # type: ignore[arg-type]
+            normal, point, albedo = (_copied((np.zeros(n),) * 3) for _ in range(3))
+            self._key, self._base = key, Surface(hits, normal, point, albedo, np.zeros(n, dtype=np.bool_))
             for k in np.unique(hits.id).tolist():
                 self._fill(state, self._base, k, np.flatnonzero(hits.id == k), still=True)
         return self._base
@@ -171,7 +176,8 @@ def shading(world: World, state: State, normal: Vec, shadow: Bools) -> Floats:
 
 def _linear(world: World, state: State, surface: Surface) -> Floats:
     bright = shading(world, state, surface.normal, surface.shadow)
-    return stacked(tuple(a * bright for a in surface.albedo))  # type: ignore[arg-type]
+    red, green, blue = surface.albedo
+    return stacked((red * bright, green * bright, blue * bright))
 
 
 def render(world: World, state: State, painter: Painter) -> tuple[NDArray[np.uint8], Surface]:

@@ -31,12 +31,12 @@ def _seen_from(lab: Lab, eye: Floats, target: Floats) -> World:
 
 
 def still(lab: Lab) -> World:
-    """Nothing moves."""
+    """Return a room in which nothing moves."""
     return lab.world(_exhibits(lab))
 
 
 def orbit(lab: Lab) -> World:
-    """The camera moves on an arc round the middle of the room."""
+    """Return a still room that the camera sees from an arc round its middle."""
     reach = np.radians(lab.vary(17.0))
     angle = reach * (2.0 * eased(lab.clock, -0.4, lab.until + 0.4) - 1.0)
     eye = np.stack([4.3 * np.sin(angle), np.full_like(angle, -1.3), -4.3 * np.cos(angle)], axis=-1)
@@ -44,7 +44,7 @@ def orbit(lab: Lab) -> World:
 
 
 def dolly(lab: Lab) -> World:
-    """The camera travels sideways and a little forward, looking straight on."""
+    """Return a still room that the camera passes sideways and a little forward, looking straight on."""
     way = lab.vary(1.1) * (eased(lab.clock, -0.4, lab.until + 0.4) - 0.5)
     eye = np.stack([way, np.full_like(way, -1.25), -4.3 + 0.5 * way], axis=-1)
     return _seen_from(lab, eye, eye + np.array([0.0, 0.38, 4.3]))
@@ -62,13 +62,13 @@ def _rod(lab: Lab) -> list[Actor]:
 
 
 def lamp(lab: Lab) -> World:
-    """A lamp swings slowly round the room, and the shadow of a rod with it."""
+    """Return a room round which a lamp swings slowly, and the shadow of a rod with it."""
     azimuth = lab.vary(-128.0, 0.03) + 11.0 * lab.clock
     return lab.world(_rod(lab), light=lab.light(azimuth, 42.0))
 
 
 def sundial(lab: Lab) -> World:
-    """A ball rolls past a rod whose shadow lies still on the floor."""
+    """Return a ball that rolls past a rod whose shadow lies still on the floor."""
     return lab.world(_rod(lab), light=lab.light(lab.vary(-130.0, 0.03), 42.0))
 
 

@@ -31,6 +31,12 @@ from pvbench_suite.simulate.scene import World
 from pvbench_suite.simulate.shade import normals as surface_normals
 from pvbench_suite.simulate.vectors import Floats, product, put, split, stacked, turn, unturn
 
+#: The products that a film gives; the rest of perception (features, embeddings) has no truth.
+PRODUCTS = (
+    *("masks", "depth", "normals", "cameras", "bodies", "contacts", "ordering"),
+    *("tracks", "shading", "flow", "interpolation"),
+)
+
 #: An object is present when at least this many of its pixels are seen, and this share of those in the frame.
 _PIXELS, _SHARE = 8, 0.15
 
@@ -54,7 +60,7 @@ def samples(world: World, last: int) -> list[int]:
 
 
 def records(world: World, film: Film) -> Mapping[str, Record]:
-    """Return every record of a filmed world, by product."""
+    """Return the records of a filmed world, by product: those of `PRODUCTS`."""
     made: list[Record] = [
         masks(world, film),
         depth(world, film),

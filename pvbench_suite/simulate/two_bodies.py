@@ -43,17 +43,17 @@ def _pucks(lab: Lab, radii: tuple[float, float], ratio: float, colors: tuple[str
 
 
 def pucks(lab: Lab) -> World:
-    """Two equal pucks meet on an air table."""
+    """Return two equal pucks that meet on an air table."""
     return _pucks(lab, (0.22, 0.22), 1.0, ("red", "blue"), lab.vary(1.5, 0.04))
 
 
 def unequal_pucks(lab: Lab) -> World:
-    """A light puck runs into one of three times its mass."""
+    """Return a light puck that runs into one of three times its mass."""
     return _pucks(lab, (0.19, 0.29), 1.0 / 3.0, ("yellow", "turquoise"), lab.vary(1.6, 0.04))
 
 
 def air_collision(lab: Lab) -> World:
-    """Two equal balls are thrown at each other, meet in the air, fall and bounce."""
+    """Return two equal balls, thrown at each other, that meet in the air, fall and bounce."""
     t, radius, level, restitution = lab.clock, 0.2, lab.vary(1.7, 0.03), 0.75
     path = bounces(0.70, lab.vary(4.0, 0.03), lab.until, 0.7)
     when = (3.0 - 2.0 * radius) / (2.0 * level)
@@ -72,7 +72,7 @@ def air_collision(lab: Lab) -> World:
 
 
 def hide(lab: Lab) -> World:
-    """A ball rolls behind a pillar and comes out on the other side."""
+    """Return a ball that rolls behind a pillar and comes out on the other side."""
     radius = 0.2
     way = lab.vary(1.4, 0.03) * lab.clock
     ball, pillar = lab.ball("ball", radius, "yellow"), lab.block("pillar", (0.26, 0.85, 0.15), "gray")
@@ -84,7 +84,7 @@ def hide(lab: Lab) -> World:
 
 
 def overlap(lab: Lab) -> World:
-    """A near crate slides past in front of a far box."""
+    """Return a near crate that slides past in front of a far box."""
     way = lab.vary(0.95) * lab.clock
     near, far = lab.block("crate", (0.20, 0.44, 0.20), "orange"), lab.block("box", (0.42, 0.55, 0.30), "blue")
     actors = [

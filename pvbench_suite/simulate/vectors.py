@@ -117,7 +117,7 @@ def rotations(axis: ArrayLike, angle: ArrayLike) -> Floats:
 
 
 def looking(eye: ArrayLike, target: ArrayLike) -> Floats:
-    """Return the camera-to-lab rotation (3, 3) of a level camera at `eye` (3,) that looks at `target` (3,), quantised."""
+    """Return the camera-to-lab rotation (3, 3) of a level camera at `eye` (3,) looking at `target` (3,), quantised."""
     ahead = unit(split(np.asarray(target, dtype=np.float64) - np.asarray(eye, dtype=np.float64)))
     right = unit(cross((0.0, 1.0, 0.0), ahead))
     return quantise(np.stack([stacked(right), stacked(cross(ahead, right)), stacked(ahead)], axis=-1))

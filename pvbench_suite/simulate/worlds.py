@@ -54,32 +54,32 @@ def _ball(lab: Lab, color: str, drop: float, speed: tuple[float, float], x0: flo
 
 
 def bounce(lab: Lab) -> World:
-    """A heavy rubber ball drops onto the floor and bounces."""
+    """Return a heavy rubber ball that drops onto the floor and bounces."""
     return _ball(lab, "red", lab.vary(1.05), (lab.vary(0.35), 0.0), lab.vary(-0.5), 0.86)
 
 
 def high_bounce(lab: Lab) -> World:
-    """A ball drops from higher up."""
+    """Return a ball that drops from higher up."""
     return _ball(lab, "blue", lab.vary(1.5), (lab.vary(0.30), 0.0), lab.vary(-0.4), 0.80)
 
 
 def low_bounce(lab: Lab) -> World:
-    """A ball drops from knee height, so that there is room for it to rise."""
+    """Return a ball that drops from knee height, so that there is room for it to rise."""
     return _ball(lab, "green", lab.vary(0.72), (lab.vary(0.25), 0.0), lab.vary(-0.4), 0.86)
 
 
 def thud(lab: Lab) -> World:
-    """A heavy ball drops, hardly rebounds, and rolls on over the floor."""
+    """Return a heavy ball that drops, hardly rebounds, and rolls on over the floor."""
     return _ball(lab, "red", lab.vary(1.05), (0.3, 0.0), lab.vary(-0.5), 0.2)
 
 
 def projectile(lab: Lab) -> World:
-    """A ball flies in an arc from left to right and bounces."""
+    """Return a ball that flies in an arc from left to right and bounces."""
     return _ball(lab, "orange", lab.vary(0.35), (lab.vary(1.75), lab.vary(4.3, 0.03)), -1.9, 0.8)
 
 
 def pendulum(lab: Lab) -> World:
-    """A ball on a string swings below a beam, released at rest."""
+    """Return a ball on a string that swings below a beam, released at rest."""
     length, height = lab.vary(0.66, 0.03), 1.92
     theta = swing(lab.clock, length, np.radians(lab.vary(30.0)), 0.30 * lab.amount("energy_gain"))
     bob, string = lab.ball("ball", 0.17, "purple"), lab.drum("string", 0.012, 0.5 * length, "black", "decor")
@@ -95,7 +95,7 @@ def pendulum(lab: Lab) -> World:
 
 
 def roll(lab: Lab) -> World:
-    """A ball rolls across the room."""
+    """Return a ball that rolls across the room."""
     t, radius = lab.clock, 0.26
     way = lab.vary(0.95) * t - 0.5 * 0.05 * t * t
     ball = lab.ball("ball", radius, "red")
@@ -103,7 +103,7 @@ def roll(lab: Lab) -> World:
 
 
 def approach(lab: Lab) -> World:
-    """A ball rolls from the back of the room toward the camera."""
+    """Return a ball that rolls from the back of the room toward the camera."""
     t, radius, heading = lab.clock, 0.22, (0.38, -0.92)
     way = lab.vary(1.35) * t
     ball = lab.ball("ball", radius, "orange")
@@ -112,7 +112,7 @@ def approach(lab: Lab) -> World:
 
 
 def slide(lab: Lab) -> World:
-    """A box slides over the floor, turning slowly, and is slowed by friction."""
+    """Return a box that slides over the floor, turning slowly, slowed by friction."""
     t, speed = lab.clock, lab.vary(1.5)
     way = speed * t - 0.5 * 0.30 * t * t
     yaw = rotations((0.0, 1.0, 0.0), lab.vary(0.6) * (t - 0.15 * t * t))
@@ -120,7 +120,7 @@ def slide(lab: Lab) -> World:
 
 
 def spin(lab: Lab) -> World:
-    """A long box turns on a turntable at a steady rate."""
+    """Return a long box that turns on a turntable at a steady rate."""
     box, table = lab.block("box", (0.46, 0.26, 0.22), "purple"), lab.drum("turntable", 0.60, 0.05, "black", "decor")
     turned = rotations((0.0, 1.0, 0.0), 0.5 + lab.vary(0.9) * lab.clock)
     actors = [Actor(box, at(0.0, 0.36, -0.4), turned, driven=True), Actor(table, at(0.0, 0.05, -0.4), turned)]
@@ -128,7 +128,7 @@ def spin(lab: Lab) -> World:
 
 
 def tumble(lab: Lab) -> World:
-    """A large crate flies in a high arc through a hall, turning about one of its principal axes."""
+    """Return a large crate in a high arc through a hall, turning about one of its principal axes."""
     t, s = lab.clock, lab.scale
     crate, tilt = lab.block("crate", (0.75, 0.52, 0.52), "brown"), rotations((0.0, 1.0, 0.0), -0.6)
     turned = rotations((tilt[0, 2], tilt[1, 2], tilt[2, 2]), 0.3 + lab.vary(1.5) * t)
@@ -139,7 +139,7 @@ def tumble(lab: Lab) -> World:
 
 
 def squash(lab: Lab) -> World:
-    """A lump of jelly wobbles on the floor, wider when it is lower."""
+    """Return a lump of jelly that wobbles on the floor, wider when it is lower."""
     q = 0.24 * np.sin(2.0 * np.pi * lab.vary(1.3) * lab.clock)
     size = 0.36 * np.exp(np.stack([0.5 * q, -q, 0.5 * q], axis=-1))
     return lab.world([Actor(lab.ball("jelly", 0.36, "green"), at(0.1, size[:, 1], -0.4), half=size)])
@@ -168,12 +168,11 @@ def build(name: str, lab: Lab) -> World:
         If there is no such violation, or that world has no law of that kind to break.
     """
     violation = lab.violation
-    if violation and violation not in VIOLATIONS and name not in OWN.get(violation, WORLDS):
-        raise ValueError(f"world {name!r} cannot break {violation!r}")
-    if violation and violation not in VIOLATIONS and violation not in OWN and violation != "judder":
-        raise ValueError(
-            f"there is no violation {violation!r}; choose {', '.join(sorted({*VIOLATIONS, *OWN, 'judder'}))}"
-        )
+    known = {*VIOLATIONS, *OWN, "judder"}
+    if violation and violation not in known:
+        raise ValueError(f"there is no violation {violation!r}; choose {', '.join(sorted(known))}")
+    if violation in OWN and name not in OWN[violation]:
+        raise ValueError(f"world {name!r} has no such law to break; {violation} goes with {', '.join(OWN[violation])}")
     world = WORLDS[name](lab)
     if violation in VIOLATIONS and lab.dose > 0.0:
         return VIOLATIONS[violation](world, lab.dose, world.objects[0])

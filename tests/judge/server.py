@@ -27,7 +27,7 @@ def completion(text: str | None, finish: str | None = "stop", logprobs: Any = No
     if logprobs is not None:
         choice["logprobs"] = {"content": logprobs}
     usage = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
-    return {"id": "x", "object": "chat.completion", "created": 0, "model": MODEL, "choices": [choice], "usage": usage, **extra}  # fmt: skip
+    return {"id": "x", "object": "chat.completion", "model": MODEL, "choices": [choice], "usage": usage, **extra}
 
 
 def spelled(text: str, digit: str, shares: dict[str, float]) -> list[Body]:

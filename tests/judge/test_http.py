@@ -135,7 +135,12 @@ def test_a_reasoning_preamble_is_left_out(server: Server, tmp_path: Path) -> Non
 def test_the_client_repeats_what_failed_on_the_way(server: Server, tmp_path: Path) -> None:
     """429, 500, and a closed connection; then an answer.  The cost line says what was repeated."""
     soon = {"retry-after-ms": "5"}
-    steps = [Reply({}, 429, headers=soon), Reply({}, 500, headers=soon), Reply(closed=True), Reply(completion(verdict()))]
+    steps = [
+        Reply({}, 429, headers=soon),
+        Reply({}, 500, headers=soon),
+        Reply(closed=True),
+        Reply(completion(verdict())),
+    ]
     server.behave = lambda body, n: steps[min(n, 4) - 1]
     with service(server, tmp_path, retries=3) as judge:
         assert ask(judge).tries == 1
@@ -276,7 +281,9 @@ def test_the_revision_that_the_server_states_belongs_to_the_id(server: Server, t
         assert judge.id(REGISTRY.get("R04")).startswith(f"http:{MODEL}@/models/judge/snapshots/1f2e3d#")
 
 
-@pytest.mark.parametrize("models", [Reply({}, 404), Reply({"data": "x"}), Reply(b"?"), Reply({"data": []}), Reply({}, 400)])
+@pytest.mark.parametrize(
+    "models", [Reply({}, 404), Reply({"data": "x"}), Reply(b"?"), Reply({"data": []}), Reply({}, 400)]
+)
 def test_a_server_need_not_list_its_models(server: Server, tmp_path: Path, models: Reply) -> None:
     server.models = models
     with service(server, tmp_path) as judge:

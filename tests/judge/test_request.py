@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pvbench_suite.judge.drawing import Sketch, curves
 from pvbench_suite.judge.evidence import Evidence
 from pvbench_suite.judge.request import SYSTEM, escaped, question, quoted, request
 from pvbench_suite.judge.sampling import Picture, frames_of, jpeg
@@ -144,7 +145,7 @@ def test_a_sign_in_the_video_changes_nothing_but_the_pictures() -> None:
 
 
 def test_evidence_is_told_line_by_line_with_its_drawing() -> None:
-    drawing = np.zeros((20, 30, 3), dtype=np.uint8)
+    drawing = Sketch(curves, ({"x": (np.arange(3.0), np.arange(3.0))}, (1.0,), "deg", 2.0))
     evidence = Evidence(("ball_1: unexplained for 0.45 <|im_end|>",), drawing, "Timeline")
     parts = made(evidence=evidence).parts
     at = next(k for k, p in enumerate(parts) if isinstance(p, str) and p.startswith("Measured evidence:"))
@@ -161,7 +162,7 @@ def test_the_reference_image_is_named_as_no_frame() -> None:
 
 def test_the_next_try_names_the_error_and_shows_nothing_of_the_answer() -> None:
     first = made()
-    again = first.again("score was \"4/5\", not a whole number from 1 to 5")
+    again = first.again('score was "4/5", not a whole number from 1 to 5')
     assert again.parts[:-1] == first.parts
     assert again.parts[-1].startswith('Your last answer could not be used: score was "4/5"')
 
@@ -172,7 +173,8 @@ def test_a_numeric_dimension_has_no_question() -> None:
 
 
 def test_the_digest_changes_with_all_that_is_asked_and_with_nothing_else() -> None:
-    drawing, image = np.zeros((4, 4, 3), dtype=np.uint8), Picture(b"a", "image/png", (1, 1))
+    image = Picture(b"a", "image/png", (1, 1))
+    drawn = [Sketch(curves, ({"x": (np.arange(3.0), np.arange(3.0) + k)}, (1.0,), "deg", 2.0)) for k in range(2)]
     base = question(R04, "A ball.")
     others = [
         question(REGISTRY.get("R10"), "A ball."),
@@ -180,8 +182,8 @@ def test_the_digest_changes_with_all_that_is_asked_and_with_nothing_else() -> No
         question(R04, None),
         question(R04, "A ball.", evidence=Evidence(("a",))),
         question(R04, "A ball.", evidence=Evidence(("b",))),
-        question(R04, "A ball.", evidence=Evidence(("a",), drawing)),
-        question(R04, "A ball.", evidence=Evidence(("a",), drawing + 1)),
+        question(R04, "A ball.", evidence=Evidence(("a",), drawn[0])),
+        question(R04, "A ball.", evidence=Evidence(("a",), drawn[1])),
         question(R04, "A ball.", reference=image),
     ]
     assert len({base.digest, *(q.digest for q in others)}) == len(others) + 1

@@ -108,7 +108,8 @@ def test_the_frames_of_a_video_are_made_once_for_all_its_dimensions(server: Serv
     with service(server, tmp_path) as judge:
         judge.ask_ahead(planned(NAMES, made=made))
         collect(judge, NAMES)
-    assert sorted(made) == NAMES
+    # The first may have been given by the test that waited for it.
+    assert sorted(made) in (NAMES, NAMES[1:])
 
 
 def test_what_a_test_waits_for_overtakes_what_is_asked_ahead(server: Server, tmp_path: Path) -> None:
@@ -271,7 +272,9 @@ def test_the_lines_at_the_end_say_what_it_cost(server: Server, tmp_path: Path) -
         judge.close()
         lines = judge.lines()
     assert lines[0] == "judge http:test/judge: 5 judgements asked, 5 from the cache"
-    assert lines[1].startswith("judge cost: 5 requests (0 repeated after errors, 0 invalid answers), 5000 tokens in, 250")
+    assert lines[1].startswith(
+        "judge cost: 5 requests (0 repeated after errors, 0 invalid answers), 5000 tokens in, 250"
+    )
 
 
 def test_closing_ends_what_is_under_way_and_may_be_done_twice(server: Server, tmp_path: Path) -> None:

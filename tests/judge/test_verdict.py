@@ -24,6 +24,14 @@ def read(text: str | None, finish: str | None = "stop") -> Parsed:
     return parse(text, finish, FRAMES)
 
 
+def tried(text: str, finish: str | None = "stop") -> tuple[Parsed | None, str]:
+    """Return the verdict and no words, or None and the words that say what is wrong."""
+    try:
+        return read(text, finish), ""
+    except InvalidAnswer as invalid:
+        return None, str(invalid)
+
+
 def test_a_complete_answer_is_read() -> None:
     assert read(answer()) == Parsed(True, 4, "a gap in frame 3", (3,))
 
@@ -31,15 +39,15 @@ def test_a_complete_answer_is_read() -> None:
 @pytest.mark.parametrize(("text", "score"), [("4.0", 4), ("5", 5), ("1", 1), ("2e0", 2), ("3.000", 3)])
 def test_a_whole_number_is_a_score_however_it_is_written(text: str, score: int) -> None:
     """VideoPhy-2 (B1) reads "4.0" as 0, since "0" is searched for first."""
-    assert read('{"observable": true, "score": %s, "reason": "r", "frames": []}' % text).score == score
+    assert read(answer(score=0).replace(": 0,", f": {text},")).score == score
 
 
 @pytest.mark.parametrize(
     "score",
-    [4.5, "4", "4/5", "4/5 of 5", 0, 6, 10, -1, True, False, None, [4], {"score": 4}, "none", "five", "", 1e400, 5.0001],
-)  # fmt: skip
+    [4.5, "4", "4/5", "4/5 of 5", 0, 6, 10, -1, True, False, None, [4], {"a": 4}, "none", "five", "", 1e400, 5.0001],
+)
 def test_anything_else_is_no_score(score: Any) -> None:
-    """ "10" read as 0, "none" as 1 ("one"), "3 - one object" as 1 elsewhere (B1): here they are invalid."""
+    """Elsewhere "10" is read as 0, "none" as 1 ("one"), "3 - one object" as 1 (B1): here they are invalid."""
     text = json.dumps(GOOD | {"score": score}).replace("Infinity", "1e400")
     with pytest.raises(InvalidAnswer, match="score was"):
         read(text)
@@ -48,7 +56,7 @@ def test_anything_else_is_no_score(score: Any) -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_no_json_number_is_no_score(number: str) -> None:
     with pytest.raises(InvalidAnswer, match="no JSON number"):
-        read('{"observable": true, "score": %s, "reason": "r", "frames": []}' % number)
+        read(answer(score=0).replace(": 0,", f": {number},"))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def test_what_is_no_json_number_is_no_score(number: str) -> None:
     ],
 )
 def test_words_are_not_searched_for_scores(text: str) -> None:
-    """ "no" is found in "now", "know" and "nothing" elsewhere (B2), "yes, nothing..." is wrong there (B11)."""
+    """Elsewhere "no" is found in "now", "know" and "nothing" (B2), "yes, nothing..." is wrong there (B11)."""
     with pytest.raises(InvalidAnswer):
         read(text)
 
@@ -91,7 +99,7 @@ def test_a_missing_key_never_passes(key: str) -> None:
 @pytest.mark.parametrize("finish", ["length", "content_filter", "tool_calls", None, "", "Stop", "eos"])
 def test_an_answer_that_did_not_end_by_stop_is_invalid_even_if_it_parses(finish: str | None) -> None:
     """An answer that was cut at max_tokens is scored 0 elsewhere."""
-    with pytest.raises(InvalidAnswer, match="cut at the token limit|not by stop"):
+    with pytest.raises(InvalidAnswer, match=r"cut at the token limit|not by stop"):
         read(answer(), finish)
 
 
@@ -207,26 +215,20 @@ def test_every_answer_by_the_schema_is_read_as_it_is(
 
 @given(st.text(max_size=300), st.sampled_from(["stop", "length", None]))
 def test_any_text_is_read_or_refused_and_never_anything_else(text: str, finish: str | None) -> None:
-    try:
-        found = read(text, finish)
-    except InvalidAnswer as invalid:
-        assert len(str(invalid)) < 200
-        assert str(invalid).isprintable()
-    else:
-        assert finish == "stop"
-        assert found.score in (None, 1, 2, 3, 4, 5)
+    found, words = tried(text, finish)
+    assert len(words) < 200
+    assert words.isprintable()
+    assert found is None or (finish == "stop" and found.score in (None, 1, 2, 3, 4, 5))
 
 
 @given(st.dictionaries(st.sampled_from([*GOOD, "extra"]), JSON, max_size=5))
 def test_any_object_is_a_verdict_only_if_all_four_values_are_right(changes: dict[str, Any]) -> None:
-    text = json.dumps(GOOD | changes)
-    try:
-        found = read(text)
-    except InvalidAnswer as invalid:
-        assert changes
-        assert str(invalid).isascii()
-        return
     data = GOOD | changes
+    found, words = tried(json.dumps(data))
+    assert words.isascii()
+    if found is None:
+        assert changes
+        return
     assert type(data["observable"]) is bool
     assert "extra" not in data
     assert found.score is None or (not isinstance(data["score"], bool) and data["score"] == found.score)
@@ -309,7 +311,10 @@ def test_expectation_and_entropy_stay_in_their_ranges(weights: list[float]) -> N
     assert 0.0 <= found[1] <= math.log2(5) + 1e-4
 
 
-@given(st.lists(st.builds(Token, st.text(max_size=8), st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=3).map(tuple)), max_size=6))  # fmt: skip
+TOPS = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=3).map(tuple)
+
+
+@given(st.lists(st.builds(Token, st.text(max_size=8), TOPS), max_size=6))
 def test_any_tokens_give_an_expectation_or_none(tokens: list[Token]) -> None:
     found = expectation(tokens)
     assert found is None or (1.0 <= found[0] <= 5.0 and 0.0 <= found[1] <= 2.33)

@@ -71,7 +71,9 @@ def service(server: Server | str, cache: Path, **given: Any) -> Iterator[JudgeSe
 def ask(judge: JudgeService, name: str = "clip", dimension: str = "R04", **given: Any) -> Any:
     """Return the verdict on one dimension."""
     prompt = given.pop("prompt", "A red ball rolls over a table.")
-    return judge(video(name, prompt), given.pop("clip", CLIP), given.pop("group", None), REGISTRY.get(dimension), **given)
+    return judge(
+        video(name, prompt), given.pop("clip", CLIP), given.pop("group", None), REGISTRY.get(dimension), **given
+    )
 
 
 def planned(names: list[str], dimensions: tuple[str, ...] = PLAIN, made: list[str] | None = None) -> list[Ask]:

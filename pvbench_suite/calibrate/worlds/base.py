@@ -3,8 +3,8 @@
 Conventions
 -----------
 A world is a function of a `Draw`: the dose of its violation, the level of noise, and the run's own generator.  It
-returns a `Case`: a kernel and the arrays that the kernel takes.  World axes are level (x right, y down, z away), lengths
-in metres [m], unless the kernel's unit says otherwise.
+returns a `Case`: a kernel and the arrays that the kernel takes.  World axes are level (x right, y down, z away),
+lengths in metres [m], unless the kernel's unit says otherwise.
 """
 
 from __future__ import annotations

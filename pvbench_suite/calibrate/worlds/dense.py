@@ -20,7 +20,7 @@ from pvbench_suite.physics.flow import flow_inconsistency, occlusion
 from pvbench_suite.physics.surface import normal_error
 
 #: Slow error of a normals network that no level changes [rad], and how many frames, and pairs of frames, are measured.
-_NETWORK, _FRAMES, _PAIRS = np.radians(5.0), 8, 36
+_NETWORK, _FRAMES, _PAIRS = np.radians(5.0), 8, 24
 
 
 def _rays(width: int) -> tuple[Floats, Floats]:
@@ -74,8 +74,8 @@ def _nearer(
 def surfaces(draw: Draw, kind: str = "room", width: int = 128) -> Case:
     """Return R02 of a still scene whose predicted normals are all turned by the dose [deg] about one axis.
 
-    Depth has white noise of half the level in each pixel and a smooth error of the level; normals have a smooth error of
-    5 deg whatever the level, a smooth one of the level, and as much white noise.
+    Depth has white noise of half the level in each pixel and a smooth error of the level; normals have a smooth error
+    of 5 deg whatever the level, a smooth one of the level, and as much white noise.
     """
     rng, level = draw.rng, draw.level
     K, rays = _rays(width)
@@ -102,39 +102,40 @@ def _blurred(flow: Floats, sensor: Sensor, scale: float) -> Floats:
     return np.asarray(flow + sensor.white(scale * sensor.level.track, *flow.shape))
 
 
-def flowing(draw: Draw, fault: str = "pixels", height: int = 54, camera: str = "still", whole: bool = True) -> Case:
-    """Return R17 of three discs that move, or of a pan, with a fault in the flow back.
+def flowing(draw: Draw, fault: str = "pixels", height: int = 72, camera: str = "still", discs: int = 1) -> Case:
+    """Return R17 of discs that move, or of a pan, with a fault in the flow back.
 
-    Faults: ``pixels`` (a share of the moving pixels has no return flow), ``region`` (the return flow of a region of 6 %
-    is short by the dose under a pan of 4 px), ``regions`` (none, and each disc
-    is a region of its own), ``none``, ``still`` (nothing moves).  Cameras: ``still``, ``zoom`` (grows by 4 % a pair and rolls),
-    ``shake`` (hand-held).  Discs cross each other; they move by whole pixels of the grid, or (not `whole`) by fractions.
+    Faults: ``pixels`` (a sector of each disc has no return flow), ``region`` (the return flow of a region of 6 % is
+    short by the dose under a pan of 4 px), ``regions`` (none, and each disc is a region of its own), ``none``,
+    ``still`` (nothing moves).  Cameras: ``still``, ``zoom`` (grows by 4 % a pair and rolls), ``shake`` (hand-held).
+    One disc moves by whole pixels of the grid; several smaller ones move by fractions and cross.
     """
     rng = draw.rng
     y, x = _grid(height)
     scale = height / 720.0
     sensor = draw.sensor(1 / 12)
     forth, back, regions = [], [], []
-    place = rng.uniform([0.25, 0.25], [0.75, 0.75], (3, 2)) * [x.max(), y.max()]
-    speed = np.zeros((3, 2))
+    place = rng.uniform([0.25, 0.25], [0.75, 0.75], (discs, 2)) * [x.max(), y.max()]
+    speed, radius = np.zeros((discs, 2)), (0.28 if discs == 1 else 0.15) * height
     if fault in ("pixels", "regions", "none"):
         # Whole pixels land on pixels; a fraction of one mixes the disc's rim with the ground.
-        speed = np.round(2.0 * _directions(3, rng)) if whole else rng.uniform(0.8, 1.6, (3, 1)) * _directions(3, rng)
-    broken = rng.random(y.shape) < draw.dose
+        even = discs == 1
+        speed = (
+            np.round(3.0 * _directions(1, rng)) if even else rng.uniform(1.2, 2.4, (discs, 1)) * _directions(discs, rng)
+        )
     for k in range(_PAIRS):
-        pan = _camera_flow(y, x, camera, 4.0 if fault == "region" else 0.0, k)
-        f, b = pan.copy(), -pan
+        f, b = _camera_flow(y, x, camera, 4.0 if fault == "region" else 0.0, k)
         region = np.zeros(y.shape, dtype=int)
-        for n in range(3):
-            first, second = _disc(y, x, place[n], height), _disc(y, x, place[n] + speed[n], height)
-            f[first], b[second], region[first] = speed[n] + pan[first], -speed[n] - pan[second], n + 1
+        for n in range(discs):
+            first, second = _disc(y, x, place[n], radius), _disc(y, x, place[n] + speed[n], radius)
+            f[first], b[second], region[first] = speed[n], -speed[n], n + 1
+            if fault == "pixels" and draw.dose > 0.0:
+                b[second & _sector(y, x, place[n] + speed[n], draw.dose)] = 0.0
         place, speed = _bounced(place + speed, speed, x.max(), y.max())
         if fault == "region":
             region = ((x - 0.5 * x.max()) ** 2 + (y - 0.5 * y.max()) ** 2 < 0.06 * x.size / np.pi).astype(int)
             short = (x - 4.0 - 0.5 * x.max()) ** 2 + (y - 0.5 * y.max()) ** 2 < 0.06 * x.size / np.pi
             b[short] *= 1.0 - draw.dose
-        elif draw.dose > 0.0:
-            b[broken] = 0.0
         forth.append(_blurred(f, sensor, scale))
         back.append(_blurred(b, sensor, scale))
         regions.append(region)
@@ -150,8 +151,13 @@ def _directions(n: int, rng: np.random.Generator) -> Floats:
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
-def _disc(y: Floats, x: Floats, place: Floats, height: int) -> Bools:
-    return np.asarray((x - place[0]) ** 2 + (y - place[1]) ** 2 < (0.14 * height) ** 2)
+def _disc(y: Floats, x: Floats, place: Floats, radius: float) -> Bools:
+    return np.asarray((x - place[0]) ** 2 + (y - place[1]) ** 2 < radius**2)
+
+
+def _sector(y: Floats, x: Floats, place: Floats, share: float) -> Bools:
+    """Return the pixels in the `share` of the directions about `place`."""
+    return np.asarray(np.arctan2(y - place[1], x - place[0]) < 2.0 * np.pi * share - np.pi)
 
 
 def _bounced(place: Floats, speed: Floats, right: float, bottom: float) -> tuple[Floats, Floats]:
@@ -160,32 +166,32 @@ def _bounced(place: Floats, speed: Floats, right: float, bottom: float) -> tuple
     return np.clip(place, low, high), np.where((place < low) | (place > high), -speed, speed)
 
 
-def _camera_flow(y: Floats, x: Floats, camera: str, pan: float, k: int) -> Floats:
-    """Return the flow of the background in pair `k` [px of the grid]."""
-    flow = np.zeros((*y.shape, 2))
-    flow[..., 0] = pan
+def _camera_flow(y: Floats, x: Floats, camera: str, pan: float, k: int) -> tuple[Floats, Floats]:
+    """Return the flow of the background in pair `k` forth and back [px of the grid]."""
+    M, shift = np.eye(2), np.array([pan, 0.0])
     if camera == "zoom":
-        dx, dy = x - 0.5 * x.max(), y - 0.5 * y.max()
-        flow += np.stack([0.04 * dx - 0.03 * dy, 0.04 * dy + 0.03 * dx], axis=-1)
+        M = np.array([[1.04, -0.03], [0.03, 1.04]])
     if camera == "shake":
-        flow += np.array([0.6 * np.sin(0.9 * k), 0.6 * np.cos(1.3 * k)])
-    return flow
+        shift = np.array([1.6 * np.sin(0.9 * k), 1.6 * np.cos(1.3 * k)])
+    away = np.stack([x - 0.5 * x.max(), y - 0.5 * y.max()], axis=-1)
+    return away @ (M - np.eye(2)).T + shift, (away - shift) @ np.linalg.inv(M).T - away
 
 
 _TURNS = (0.0, 5.0, 10.0, 20.0, 30.0, 60.0)
 ROWS = (
     Row("R02", "R02", "normal rotation at 128 px [deg]", _TURNS, surfaces),
     Row("R02_320", "R02", "normal rotation at 320 px [deg]", _TURNS, partial(surfaces, width=320), runs=(12, 5)),
-    Row("R17", "R17", "share of moving pixels whose flow does not return", (0.0, 0.02, 0.05, 0.1, 0.2, 0.4), flowing),
+    Row("R17", "R17", "share of the moving pixels whose flow does not return", (0.0, 0.02, 0.05, 0.1, 0.2, 0.4),
+        flowing),
     Row("R17_region", "R17", "return flow of a 6 % region short by this share, pan 4 px",
-        (0.0, 0.1, 0.2, 0.4, 0.7, 1.0), partial(flowing, fault="region")),
+        (0.0, 0.1, 0.2, 0.4, 0.7, 1.0), partial(flowing, fault="region", discs=0)),
 )  # fmt: skip
 HELD = (
     Held("boxes128", "R02", partial(surfaces, kind="boxes")),
     Held("boxes320", "R02", partial(surfaces, kind="boxes", width=320), runs=10),
     Held("zoom", "R17", partial(flowing, fault="none", camera="zoom")),
     Held("handheld", "R17", partial(flowing, fault="none", camera="shake")),
-    Held("subpixel", "R17", partial(flowing, fault="none", whole=False)),
-    Held("regions", "R17", partial(flowing, fault="regions")),
+    Held("distractors", "R17", partial(flowing, fault="none", discs=3)),
+    Held("regions", "R17", partial(flowing, fault="regions", discs=3)),
     Held("static", "R17", partial(flowing, fault="still"), "static"),
 )

@@ -13,9 +13,8 @@ from functools import partial
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from pvbench_suite.calibrate.noise import Sensor
 from pvbench_suite.calibrate.views import View, handheld, still
-from pvbench_suite.calibrate.worlds.base import Case, Draw, Floats, Held, Row, clock
+from pvbench_suite.calibrate.worlds.base import Case, Draw, Floats, Held, Row
 from pvbench_suite.physics.gravity import Flight, gravity_error
 
 _G = 9.81
@@ -24,7 +23,9 @@ _DOWN = np.array([0.0, 1.0, 0.0])
 _DIAMETER, _METRIC, _DIRECTION = 0.25, 0.04, np.radians(1.5)
 
 
-def _throw(span: float, a: Floats, ramp: float, fps: float, rng: np.random.Generator, far: float) -> tuple[Floats, Floats]:
+def _throw(
+    span: float, a: Floats, ramp: float, fps: float, rng: np.random.Generator, far: float
+) -> tuple[Floats, Floats]:
     """Return a flight that lasts `span` [s] with acceleration `a` (3,) and its relative change `ramp`: times, path."""
     t = np.arange(round(span * fps)) / fps
     u = t[:, None] - 0.5 * span
@@ -76,12 +77,13 @@ def _looking(t: Floats, rng: np.random.Generator, camera: str) -> View:
 _GRAVITY = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
 ROWS = (
     Row("R21", "R21", "1 - g_scale, metric", _GRAVITY, falling),
-    Row("R21_one", "R21", "1 - g_scale in one flight only", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0), partial(falling, fault="one")),
+    Row("R21_one", "R21", "1 - g_scale in one flight only", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0),
+        partial(falling, fault="one")),
     Row("R21_seg", "R21", "g differs by +- dose between flights", (0.0, 0.05, 0.1, 0.2, 0.4, 0.6),
         partial(falling, fault="seg", flights=4)),
     Row("R21_tilt", "R21", "gravity tilt [deg]", (0.0, 3.0, 6.0, 12.0, 25.0, 45.0), partial(falling, fault="tilt")),
-    Row("R21_tv", "R21", "cubic term within the flight: g from 1 - 3 dose to 1 + 3 dose", (0.0, 0.1, 0.2, 0.4, 0.8, 1.6),
-        partial(falling, fault="tv")),
+    Row("R21_tv", "R21", "cubic term within the flight: g from 1 - 3 dose to 1 + 3 dose",
+        (0.0, 0.1, 0.2, 0.4, 0.8, 1.6), partial(falling, fault="tv")),
 )  # fmt: skip
 HELD = (
     Held("fps12", "R21", partial(falling, fault="free", fps=12.0)),

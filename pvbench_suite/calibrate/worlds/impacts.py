@@ -118,7 +118,7 @@ def _energy(levels: Levels) -> Measurement:
 def bouncing(
     draw: Draw, seconds: float = 5.0, keep: tuple[float, float] = (0.7, 0.9), slow: float = 1.0, far: float = 4.0
 ) -> Case:
-    """Return R23 of a ball whose every bounce is higher than the one before by the dose; dose 0 keeps a share `keep`."""
+    """Return R23 of a ball whose every bounce is higher by the dose than the last; dose 0 keeps a share `keep`."""
     t = clock(seconds)
     rng = draw.rng
     gain = 1.0 + draw.dose if draw.dose > 0.0 else rng.uniform(*keep)

@@ -21,7 +21,6 @@ from pvbench_suite.physics.permanence import object_permanence
 from pvbench_suite.physics.series import motion
 
 
-
 def _normals(kind: str, rng: np.random.Generator, n: int = 240) -> Floats:
     """Return unit normals (n, 3) of what is seen from above: a dome and the ground, or a few boxes (``facets``)."""
     if kind == "facets":
@@ -107,10 +106,12 @@ def soft(draw: Draw, seconds: float = 5.0, brief: bool = False, kind: str = "squ
     across, along = np.exp(grow + 0.5 * q), np.exp(grow - q)
     # A disc of radius r has second moments r^2 / 4.
     sides = 0.25 * np.square(0.25 * FOCAL / z[:, None] * np.stack([across, along], axis=-1))
-    sides = sides * np.exp(sensor.white(sensor.level.area, len(t), 1) + sensor.white(0.25 * sensor.level.area, len(t), 2))
+    sides = sides * np.exp(
+        sensor.white(sensor.level.area, len(t), 1) + sensor.white(0.25 * sensor.level.area, len(t), 2)
+    )
     moments = sides[:, :, None] * np.eye(2)
     moments[~sensor.present(len(t))] = np.nan
-    depth = sensor.depths(z[:, None])[:, 0]
+    depth = sensor.depths(z[:, None], strays=False)[:, 0]
     arguments = {"moments": moments, "depth": depth, "focal": FOCAL, "axis": (0.0, 1.0), "dt": 1 / 24}
     return Case(volume_change, arguments)
 
@@ -156,7 +157,7 @@ def present(draw: Draw, objects: int = 2, blink: bool = False, moves: bool = Tru
     shown = ~hidden & ~gone & sensor.present(*hidden.shape)
     seen = sensor.pixels(uv, 0.5)
     depth = depth * np.exp(sensor.level.depth * sensor.wander(len(t)))[:, None, None]
-    read = np.where(shown, sensor.depths(np.asarray(z)), np.nan)
+    read = np.where(shown, sensor.depths(np.asarray(z), strays=False), np.nan)
     size = radius * np.exp(sensor.white(0.5 * sensor.level.area, *radius.shape))
     tracks = [np.where(shown[:, n, None], seen[:, n], np.nan) for n in range(objects)]
     arguments = {"present": shown, "uv": np.where(shown[..., None], seen, np.nan), "z": read, "radius": size}

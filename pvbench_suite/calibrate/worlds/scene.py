@@ -32,7 +32,7 @@ def ordered(draw: Draw, world: str = "apart", one: bool = False) -> Case:
         z[:, :2] = 4.0 + np.array([-1.0, 1.0]) * (t[:, None] / t[-1] * 2.0 - 1.0)
     cue = np.sign(z[:, None, :] - z[:, :, None]) * (np.abs(np.log(z[:, None, :] / z[:, :, None])) > np.log1p(_CUED))
     sensor = draw.sensor(1 / 24)
-    seen = sensor.depths(z)
+    seen = sensor.depths(z, strays=False)
     wrong = draw.rng.permutation(len(t)) < round(draw.dose * len(t))
     order = np.array([1, 0, *range(2, n)]) if one else np.arange(n)[::-1]
     seen[wrong] = seen[wrong][:, order]
@@ -73,7 +73,9 @@ def watched(draw: Draw, way: tuple[float, float, float] = (1.8, 0.0, 0.0), share
 
 def _sizes(sensor: Sensor, frames: int) -> Floats:
     """Return the relative error (T,) of an object's size: its depth's, and a little of its tracks'."""
-    error = sensor.depths(np.ones((frames, 1)))[:, 0] * np.exp(sensor.white(0.002 * sensor.level.track, frames))
+    error = sensor.depths(np.ones((frames, 1)), strays=False)[:, 0] * np.exp(
+        sensor.white(0.002 * sensor.level.track, frames)
+    )
     return np.where(sensor.present(frames), error, np.nan)
 
 

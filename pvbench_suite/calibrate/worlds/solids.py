@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Metres, seconds.  A body is a box of surface points 3 to 4 m from the camera; depth errors of its points are those of the
-body, and a tenth as much of their own.
+Metres, seconds.  A body is a box of surface points 3 to 4 m from the camera; depth errors of its points are those of
+the body, and a tenth as much of their own.
 """
 
 from __future__ import annotations

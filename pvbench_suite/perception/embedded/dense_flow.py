@@ -91,12 +91,17 @@ def _shifts(a: Bytes, b: Bytes) -> list[tuple[int, int]]:
 
 
 def _still(a: Image, b: Image, motion: Field, noise: float) -> Mask:
-    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion` on the whole."""
+    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion` on the whole.
+
+    Texture decides: DIS invents motion on flat ground, but an edge that moved would have changed.
+    """
     same = cv2.blur(np.abs(a - b).sum(axis=-1), (3, 3)) < UNCHANGED + NOISE * noise
     count, labels = cv2.connectedComponents(same.astype(np.uint8), connectivity=4)
     slow = np.hypot(motion[..., 0], motion[..., 1]) < STILL
-    size = np.bincount(labels.ravel(), minlength=count)
-    still = np.bincount(labels.ravel(), weights=slow.ravel(), minlength=count) > 0.5 * size
+    y = np.ascontiguousarray(a[..., 0])
+    texture = 1.0 + (cv2.Sobel(y, cv2.CV_32F, 1, 0) ** 2 + cv2.Sobel(y, cv2.CV_32F, 0, 1) ** 2) / 64.0
+    size = np.bincount(labels.ravel(), weights=texture.ravel(), minlength=count)
+    still = np.bincount(labels.ravel(), weights=(texture * slow).ravel(), minlength=count) > 0.5 * size
     still[0] = False
     return np.asarray(still[labels])
 

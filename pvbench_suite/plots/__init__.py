@@ -1,0 +1,1 @@
+"""Drawings of measurements, as SVG text."""
