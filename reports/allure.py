@@ -58,7 +58,7 @@ _SPACE = uuid.UUID("a3a1f1d8-52c1-4f57-9d0e-0d8c9e6f1c11")
 
 
 def _md5(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 
 def _labels(where: Mapping[str, str], severity: str, tags: Iterable[str]) -> list[dict[str, str]]:
@@ -85,6 +85,8 @@ def _parameters(row: Row) -> list[dict[str, Any]]:
         "value": measured(row),
         "n": row["n"],
         "reason": row["reason"],
+        # The judge's words, or what was seen where an event stayed away: Allure shows no message of what passed.
+        "why": row["message"] if row["state"] == "scored" else "",
     }
     own = [{"name": name, "value": shown(row[name])} for name in IDENTITY if row[name]]
     evidence = {
@@ -114,7 +116,7 @@ def result(row: Row, registry: Registry, stop: int) -> dict[str, Any]:
     outcome = f"score {row['score']}" if row["state"] == "scored" else row["state"]
     tags = (outcome, shown(row["model"]), row["modality"])
     return {
-        "uuid": str(uuid.uuid5(_SPACE, identity)),
+        "uuid": str(uuid.uuid5(_SPACE, _md5(identity))),
         "historyId": _md5(identity),
         "testCaseId": _md5(full),
         "fullName": full,
@@ -155,7 +157,7 @@ def _mean(cell: Cell, found: Result, stop: int) -> dict[str, Any]:
     identity = f"summary|{cell.kind}|{cell.key}|{found.model}|{found.modality}|{found.profile}"
     own = {"model": model, "modality": found.modality, "profile": found.profile}
     return {
-        "uuid": str(uuid.uuid5(_SPACE, identity)),
+        "uuid": str(uuid.uuid5(_SPACE, _md5(identity))),
         "historyId": _md5(identity),
         "testCaseId": _md5(f"summary|{cell.key}"),
         "fullName": f"summary.{cell.kind}.{cell.key}",

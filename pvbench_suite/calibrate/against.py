@@ -89,7 +89,8 @@ def _levels(cells: Sequence[str], columns: Mapping[int, str]) -> dict[str, dict[
         parts = cells[k].split("/") if k < len(cells) else []
         for noise, part in zip(_NOISES, parts, strict=False):
             value = _value(part)
-            if value is not None:
+            # Only a smallest dose is infinite where the table has a dash; another number was not to be had.
+            if value is not None and (math.isfinite(value) or name == "smallest_dose"):
                 levels[noise][name] = value
     return levels
 
@@ -131,7 +132,7 @@ def _finding(row: Mapping[str, Any], what: str, theirs: float, larger: bool) -> 
     elif what == "floor":
         worse = high < theirs - 1e-9 if larger else low > theirs + 1e-9
     elif what == "spearman":
-        worse = max(abs(low), abs(high)) < abs(theirs) - 5e-4
+        worse = max(abs(low), abs(high)) < abs(theirs) - 5e-3
     else:
         worse = high < theirs - 5e-3
     return Finding(row["name"], row["noise"], what, ours, (low, high), theirs) if worse else None

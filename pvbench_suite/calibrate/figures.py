@@ -40,7 +40,7 @@ def _panel(rows: Sequence[Mapping[str, Any]], cuts: Sequence[float], direction: 
     worst = [v for row in rows for v in _values(row["doses"], "p95") if math.isfinite(v)]
     top = max([*worst, cuts[3] if direction == "smaller" else 1.0]) * 1.05
     panel = Axes(
-        f"{rows[0]['name']}: {rows[0]['violation']}"[:78],
+        f"{rows[0]['name']}: {rows[0]['violation']}",
         "dose",
         "value",
         x_ticks=[(float(k), f"{d['dose']:g}") for k, d in enumerate(doses)],

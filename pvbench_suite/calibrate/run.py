@@ -73,7 +73,7 @@ def jobs(dimensions: Sequence[str], noises: Sequence[str], seed: int, quick: boo
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Let processes that start within compute on one thread each."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
@@ -100,7 +100,7 @@ def perform_all(work: Sequence[Job], folder: Path, workers: int, progress: Progr
             progress(done, len(work), job.name)
         return
     context = multiprocessing.get_context("spawn")
-    with _one_thread(), ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with one_thread(), ProcessPoolExecutor(workers, mp_context=context) as pool:
         futures = {pool.submit(perform, job, folder): job for job in open_}
         for future in as_completed(futures):
             future.result()

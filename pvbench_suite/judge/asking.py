@@ -210,7 +210,8 @@ class Asker:
     async def close(self) -> None:
         """Close the backend."""
         self._tell(now=True)
-        self._hands.shutdown(wait=True, cancel_futures=True)
+        # A decode under way ends by itself; nobody waits for it.
+        self._hands.shutdown(wait=False, cancel_futures=True)
         if self._backend is not None:
             await self._backend.close()
 

@@ -9,13 +9,10 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from pvbench_suite.errors import NotPerceived, PVBenchError
-from pvbench_suite.judge.protocol import NotObservable, NoVerdict, Verdict
+from pvbench_suite.judge.protocol import LONGEST_RAW, NotObservable, NoVerdict, Verdict
 from pvbench_suite.judge.request import Request
 from pvbench_suite.judge.settings import Settings
-from pvbench_suite.judge.verdict import LONGEST_ANSWER, InvalidAnswer, Parsed, Token, expectation, parse
-
-#: How much of an answer that is no verdict is kept [characters].
-_KEPT = 4_000
+from pvbench_suite.judge.verdict import InvalidAnswer, Parsed, Token, expectation, parse
 
 
 @dataclass(frozen=True)
@@ -193,7 +190,7 @@ async def converse(backend: Backend, request: Request, tries: int) -> Exchange |
 
 
 def _kept(text: str, tries: int, cost: _Cost) -> dict[str, Any]:
-    raw = text[: min(_KEPT, LONGEST_ANSWER)]
+    raw = text[:LONGEST_RAW]
     return {
         "raw": raw, "tokens_in": cost.tokens_in, "tokens_out": cost.tokens_out, "seconds": cost.seconds,
         "tries": tries, "expected": None, "entropy": None, "frames": [], "evidence": [], "cached": False,

@@ -20,6 +20,8 @@ from pvbench_suite.dimensions import Dimension
 from pvbench_suite.errors import NotPerceived, PVBenchError, Unmeasurable
 from pvbench_suite.judge.drawing import Sketch
 from pvbench_suite.measurement import Measurement
+from pvbench_suite.perception.cache import Cache, identity
+from pvbench_suite.perception.protocol import Profile
 from pvbench_suite.prompts.brief import Brief
 from pvbench_suite.prompts.schema import Group
 
@@ -78,6 +80,35 @@ def gather(dimension: Dimension, get: Get, group: Group | None) -> Evidence | No
         return Evidence((f"The measurement found nothing that it could measure: {nothing}.",))
     except NotPerceived:
         return None
+
+
+def kept(profile: Profile, cache: Cache, digest: str) -> Get:
+    """Return a `Get` that reads the products of one video from the cache alone, for asking ahead.
+
+    Parameters
+    ----------
+    profile : Profile
+        Who perceives; what it does not make is None.
+    cache : Cache
+        Read only; one of its own for the background's thread.
+    digest : str
+        The sha256 of the video's bytes.
+
+    Raises
+    ------
+    NotReady
+        By the returned function, for a product that the profile makes and that is not in the cache yet.
+    """
+
+    def get(product: str) -> Any:
+        if product not in profile.providers:
+            return None
+        record = cache.load(digest, product, identity(profile, product))
+        if record is None:
+            raise NotReady(product)
+        return record
+
+    return get
 
 
 def plain(name: str) -> str:

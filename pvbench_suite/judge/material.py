@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from pvbench_suite.errors import BrokenVideo
 from pvbench_suite.judge.request import Question, request
-from pvbench_suite.judge.sampling import Frames, Picture, frames_of, jpeg
+from pvbench_suite.judge.sampling import Frames, Reference, frames_of, jpeg
 from pvbench_suite.judge.settings import Settings
 from pvbench_suite.video.types import Clip
 
@@ -25,7 +26,6 @@ class Material:
         self._settings = settings
         self._lock = threading.Lock()
         self._frames: OrderedDict[str, Frames] = OrderedDict()
-        self._references: dict[Path, Picture] = {}
 
     def frames(self, digest: str, clip: Callable[[], Clip]) -> Frames:
         """Return the encoded frames of the video with that digest; `clip` is called only if they are not at hand.
@@ -39,8 +39,8 @@ class Material:
                 self._frames.popitem(last=False)
             return found
 
-    def reference(self, path: Path) -> Picture:
-        """Return the encoded reference image.
+    def reference(self, path: Path) -> Reference:
+        """Return the reference image at `path`.
 
         Raises
         ------
@@ -55,10 +55,11 @@ class Material:
 
 
 @lru_cache(maxsize=16)
-def reference_picture(path: Path, changed: int) -> Picture:
-    """Return the encoded image at `path`; `changed` is its time of change, so that a new one is read."""
+def reference_picture(path: Path, changed: int) -> Reference:
+    """Return the image at `path`; `changed` is its time of change, so that a new one is read."""
     from pvbench_suite.video.decode import decode_isolated
 
     if not path.is_file():
         raise BrokenVideo(f"{path}: the reference image is not there")
-    return jpeg(decode_isolated(path)[1].frames[0])
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Reference(jpeg(decode_isolated(path)[1].frames[0]), digest)

@@ -14,6 +14,9 @@ from pvbench_suite.video.types import Clip, Video
 if TYPE_CHECKING:
     from pvbench_suite.judge.evidence import Evidence
 
+#: How much of an answer a row keeps [characters].
+LONGEST_RAW = 4_000
+
 #: What a pair says where no judge is configured.
 REMEDY = "add a judge: --pv-judge-url=URL of any OpenAI-compatible server, --pv-judge-model=NAME (docs/judge.md)"
 
@@ -68,10 +71,17 @@ class Verdict:
     def to_row(self) -> dict[str, Any]:
         """Return what the row of the pair keeps under the key ``judge``, as plain values."""
         return {
-            "raw": self.raw, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "seconds": self.seconds,
-            "tries": self.tries, "expected": self.expected, "entropy": self.entropy, "frames": list(self.frames),
-            "evidence": list(self.evidence), "cached": self.cached,
-        }  # fmt: skip
+            "raw": self.raw[:LONGEST_RAW],
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "seconds": self.seconds,
+            "tries": self.tries,
+            "expected": self.expected,
+            "entropy": self.entropy,
+            "frames": list(self.frames),
+            "evidence": list(self.evidence),
+            "cached": self.cached,
+        }
 
 
 class NotObservable(Unmeasurable):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pvbench_suite.dimensions import Dimension, Rubric
 from pvbench_suite.judge.evidence import Evidence
-from pvbench_suite.judge.sampling import Frames, Picture, png
+from pvbench_suite.judge.sampling import Frames, Picture, Reference, png
 from pvbench_suite.judge.settings import REQUEST_SCHEMA
 from pvbench_suite.judge.verdict import LONGEST_REASON
 from pvbench_suite.prompts.schema import Group
@@ -74,14 +74,14 @@ def quoted(text: str) -> str:
 class Question:
     """All that is asked about one video on one dimension, but for its frames.
 
-    `reference` is the encoded reference image of an I2V video; `digest` identifies the question in the cache.
+    `reference` is the reference image of an I2V video; `digest` identifies the question in the cache.
     """
 
     dimension: str
     quotations: tuple[str, ...]
     rubric: str
     evidence: Evidence | None
-    reference: Picture | None
+    reference: Reference | None
 
     @property
     def digest(self) -> str:
@@ -89,7 +89,7 @@ class Question:
         content = [
             REQUEST_SCHEMA, SYSTEM, CLOSING, self.dimension, self.quotations, self.rubric,
             self.evidence.digest if self.evidence else None,
-            hashlib.sha256(self.reference.data).hexdigest() if self.reference else None,
+            self.reference.digest if self.reference else None,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -136,7 +136,7 @@ def question(
     prompt: str | None,
     group: Group | None = None,
     evidence: Evidence | None = None,
-    reference: Picture | None = None,
+    reference: Reference | None = None,
 ) -> Question:
     """Return what is asked about a video on `dimension`.
 
@@ -150,7 +150,7 @@ def question(
         The prompt group; its prompt and its notes on this dimension are quoted.
     evidence : Evidence, optional
         What was measured.
-    reference : Picture, optional
+    reference : Reference, optional
         The reference image of an I2V video.
 
     Raises
@@ -178,7 +178,7 @@ def request(asked: Question, frames: Frames) -> Request:
     for k, (picture, time) in enumerate(zip(frames.pictures, frames.times, strict=True)):
         parts += [f"Frame {k} at {time:.2f} s:", picture]
     if asked.reference is not None:
-        parts += ["The reference image that the video was to start from (not a frame):", asked.reference]
+        parts += ["The reference image that the video was to start from (not a frame):", asked.reference.picture]
     parts.append("\n\n".join(asked.quotations))
     if asked.evidence is not None:
         lines = "\n".join(f"- {escaped(line)}" for line in asked.evidence.lines)

@@ -36,6 +36,14 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Reference:
+    """A reference image as it is sent, and the sha256 (hex) of its file, which identifies it."""
+
+    picture: Picture
+    digest: str
+
+
+@dataclass(frozen=True)
 class Frames:
     """The sampled frames of a clip with their times [s], and the length of the clip [s]."""
 

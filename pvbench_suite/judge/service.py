@@ -238,7 +238,7 @@ class JudgeService:
             return
         self._queue.clear()
         self._background.close(self._asker.close)
-        self._reader.shutdown(wait=True, cancel_futures=True)
+        self._reader.shutdown(wait=False, cancel_futures=True)
         self._share.close()
 
     def remove(self) -> None:

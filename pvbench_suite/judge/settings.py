@@ -73,8 +73,8 @@ class Settings:
     max_requests: int | None = None
     frames: int = 32
     dry_run: bool = False
-    timeout: float = 300.0
-    retries: int = 4
+    timeout: float = 180.0
+    retries: int = 6
     tries: int = 3
     max_tokens: int = 2048
     seed: int = 0

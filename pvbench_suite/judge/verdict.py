@@ -143,7 +143,7 @@ def _checked(answer: dict[str, Any], frames: int) -> Parsed:
         raise InvalidAnswer(f"reason was {_show(reason)}, not a text")
     if len(reason) > LONGEST_REASON:
         raise InvalidAnswer(f"reason had {len(reason)} characters, more than {LONGEST_REASON}")
-    return Parsed(observable, score, _CONTROL.sub(" ", reason).strip(), _cited(answer["frames"], frames))
+    return Parsed(observable, score, " ".join(_CONTROL.sub(" ", reason).split()), _cited(answer["frames"], frames))
 
 
 def _score(value: Any, observable: bool) -> int | None:

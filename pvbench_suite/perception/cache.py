@@ -5,7 +5,7 @@ It is written atomically and checked on read.
 The key is the sha256 of the video's bytes, the product, the provider's identity (name with revision, parameters and
 the identities of what
 it reads), the decode specification and the schema version; never a path or a stem.  Two workers may race: both write
-the same bytes beside the target and rename.  A file whose digest does not hold is reported and made again.  No pickle.
+the same record beside the target and rename.  A file whose digest does not hold is reported and made again.  No pickle.
 """
 
 from __future__ import annotations

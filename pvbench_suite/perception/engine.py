@@ -36,6 +36,7 @@ class Perception:
         self._digest = digest
         self._video: Video | None = None
         self._memory: dict[str, Record | NotPerceived] = {}
+        self._lazy: Any = None
 
     def identities(self, products: tuple[str, ...]) -> dict[str, str]:
         """Return product -> provider identity for those of `products` that the profile has."""
@@ -52,7 +53,8 @@ class Perception:
             If the file has to be decoded and cannot be.
         """
         if video != self._video:
-            self._video, self._memory = video, {}
+            # One clip object per video: providers remember what they worked out for the clip seen last.
+            self._video, self._memory, self._lazy = video, {}, _Lazy(lambda: self._clip(video))
         if product not in self._memory:
             try:
                 self._memory[product] = self._make(video, product)
@@ -73,7 +75,7 @@ class Perception:
         record = self.cache.load(digest, product, who)
         if record is None:
             inputs: Mapping[str, Record] = {need: self.get(video, need) for need in provider.needs}
-            record = provider(_Lazy(lambda: self._clip(video)), inputs)  # type: ignore[arg-type]
+            record = provider(self._lazy, inputs)
             self.cache.store(digest, who, record)
         return record
 

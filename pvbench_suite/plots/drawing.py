@@ -34,8 +34,11 @@ def draw_panel(axes: Axes, left: float, top: float, width: float, height: float)
         return np.asarray(top + height * (share if axes.y_down else 1.0 - share))
 
     name = f"c{number(left)}-{number(top)}".replace(".", "_")
+    # A long title is set smaller, so that it does not run into the next panel.
+    size = min(12.5, 1.1 * width / (0.54 * max(1, len(axes.title))))
     parts = [
-        f'<text x="{number(left)}" y="{number(top - 22)}" font-size="12.5" fill="{_INK}">{escape(axes.title)}</text>',
+        f'<text x="{number(left)}" y="{number(top - 22)}" font-size="{number(size)}" fill="{_INK}">'
+        f"{escape(axes.title)}</text>",
         f'<clipPath id="{name}"><rect x="{number(left)}" y="{number(top)}" width="{number(width)}" '
         f'height="{number(height)}"/></clipPath>',
     ]

@@ -12,7 +12,7 @@ from pvbench_suite.plots.svg import COLORS, Axes
 
 
 def gravity(evidence: Evidence) -> list[Axes]:
-    """Return R21: height of each flight with its fitted parabola, residuals, and accelerations against the reference."""
+    """Return R21: each flight with its parabola, residuals, and accelerations against the reference."""
     down = array(evidence, "down")
     fall = Axes("flights and fitted parabolas", "time [s]", "height (against gravity)")
     rest = Axes("residuals", "time [s]", "distance from the parabola")

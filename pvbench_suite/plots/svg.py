@@ -144,8 +144,8 @@ class Axes:
         data = [m for m in self._marks if m[0] != "text"]
         found = [np.concatenate([m[k] for m in data] or [np.empty(0)]) for k in (1, 2)]
         xs, ys = (_padded(v[np.isfinite(v)], share) for v, share in zip(found, (0.03, 0.06), strict=True))
-        bottom = [m for m in data if m[0] == "bars"]
-        if bottom:
+        for _, x, _, _, width, _ in (m for m in data if m[0] == "bars" and len(m[1])):
+            xs = (min(xs[0], float(x.min()) - 0.6 * width), max(xs[1], float(x.max()) + 0.6 * width))
             ys = (min(ys[0], 0.0), ys[1])
         return (*(self.x_limits or xs), *(self.y_limits or ys))
 
@@ -171,7 +171,9 @@ def _padded(values: Floats, share: float) -> tuple[float, float]:
     if values.size == 0:
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())
-    room = share * (high - low) if high > low else 0.5 * (abs(high) or 1.0)
+    if high == low == 0.0:
+        return -0.05, 1.0
+    room = share * (high - low) if high > low else 0.5 * abs(high)
     return low - room, high + room
 
 

@@ -60,8 +60,8 @@ class Rewriter:
 
     @allure_commons.hookimpl(tryfirst=True)
     def report_container(self, container: Any) -> None:
-        """Leave out the finalizers that went well: pytest's own, one per fixture and nameless."""
-        container.afters = [after for after in container.afters if after.status != Status.PASSED]
+        """Keep only finalizers that failed: the others are pytest's own, one per fixture and nameless."""
+        container.afters = [after for after in container.afters if after.status in (Status.FAILED, Status.BROKEN)]
 
 
 REWRITER = pytest.StashKey[Rewriter]()

@@ -36,9 +36,12 @@ class Brief:
         return all(need != "soft" or any(o.body == "soft" and o.incompressible for o in objects) for need in needed)
 
     def rigid(self, names: Sequence[str]) -> list[int]:
-        """Return the indices of the objects that are rigid, or of which nothing else is said, and not fixed."""
+        """Return the indices of the objects that are rigid, or of which nothing else is said.
+
+        Fixed ones count: a moving camera sees their shape from changing sides.
+        """
         said = [self.object(name) for name in names]
-        return [k for k, o in enumerate(said) if o is None or (o.body == "rigid" and not o.fixed)]
+        return [k for k, o in enumerate(said) if o is None or o.body == "rigid"]
 
     def soft(self, names: Sequence[str]) -> list[int]:
         """Return the indices of the soft, nearly incompressible objects."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from pvbench_suite.judge.drawing import curves, strip
-from pvbench_suite.judge.evidence import Evidence, NotReady, gather, plain
+from pvbench_suite.judge.evidence import Evidence, NotReady, gather, kept, plain
+from pvbench_suite.perception import simulator
+from pvbench_suite.perception.cache import Cache
 from pvbench_suite.perception.types import Bodies, Cameras, Contacts, Depth, Features, Masks, Shading, Tracks
 from pvbench_suite.prompts.schema import Expect, Group, Object, Transform
 from tests.judge.world import REGISTRY
@@ -329,6 +332,20 @@ def test_what_is_not_measured_yet_goes_through() -> None:
 
     with pytest.raises(NotReady):
         gather(REGISTRY.get("R15"), get, None)
+
+
+def test_asking_ahead_reads_what_is_kept_and_says_what_is_not(tmp_path: Path) -> None:
+    """The same evidence as in the test, once the products are in the cache."""
+    records, sha = passing(vanishes=3.0), "ab" * 32
+    get = kept(simulator.PROFILE, Cache([tmp_path]), sha)
+    with pytest.raises(NotReady, match="bodies"):
+        gather(REGISTRY.get("R15"), get, None)
+    simulator.store(tmp_path, sha, records)
+    ahead = gather(REGISTRY.get("R15"), get, None)
+    assert ahead is not None
+    assert ahead.digest == evidence("R15", records).digest
+    without = replace(simulator.PROFILE, providers={})
+    assert gather(REGISTRY.get("R15"), kept(without, Cache([tmp_path]), sha), None) is None
 
 
 @pytest.mark.parametrize(

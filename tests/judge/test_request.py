@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pvbench_suite.judge.drawing import Sketch, curves
 from pvbench_suite.judge.evidence import Evidence
 from pvbench_suite.judge.request import SYSTEM, escaped, question, quoted, request
-from pvbench_suite.judge.sampling import Picture, frames_of, jpeg
+from pvbench_suite.judge.sampling import Picture, Reference, frames_of, jpeg
 from pvbench_suite.prompts.schema import Group
 from tests.judge.world import CLIP, REGISTRY, settings
 
@@ -156,7 +156,7 @@ def test_evidence_is_told_line_by_line_with_its_drawing() -> None:
 
 def test_the_reference_image_is_named_as_no_frame() -> None:
     image = jpeg(np.zeros((20, 30, 3), dtype=np.uint8))
-    parts = made(reference=image).parts
+    parts = made(reference=Reference(image, "sha")).parts
     assert "(not a frame)" in parts[parts.index(image) - 1]
 
 
@@ -173,7 +173,7 @@ def test_a_numeric_dimension_has_no_question() -> None:
 
 
 def test_the_digest_changes_with_all_that_is_asked_and_with_nothing_else() -> None:
-    image = Picture(b"a", "image/png", (1, 1))
+    image = Reference(Picture(b"a", "image/png", (1, 1)), "sha")
     drawn = [Sketch(curves, ({"x": (np.arange(3.0), np.arange(3.0) + k)}, (1.0,), "deg", 2.0)) for k in range(2)]
     base = question(R04, "A ball.")
     others = [

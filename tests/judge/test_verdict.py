@@ -140,7 +140,7 @@ def test_the_reason_has_at_most_400_characters_and_some() -> None:
 
 
 def test_the_reason_loses_what_would_disturb_a_terminal_or_a_page() -> None:
-    assert read(answer(reason="red\x1b[31m\u202e\u2028x\x00")).reason == "red [31m  x"
+    assert read(answer(reason="red\x1b[31m\u202e\u2028x\n\x00")).reason == "red [31m x"
 
 
 def test_a_template_in_the_reason_stays_as_it_is() -> None:

@@ -16,13 +16,18 @@ from tests.judge.server import Reply, Server, completion, verdict
 from tests.judge.world import settings
 
 WORKER = """
-import json, sys
+import json, os, sys, time
 from pathlib import Path
 from pvbench_suite.errors import PVBenchError
 from pvbench_suite.judge.service import JudgeService
 from pvbench_suite.judge.settings import Settings
 from tests.judge.world import PLAIN, ask, digest, planned
 plain, share, cache, workers, mine, names = json.loads(sys.argv[1])
+# Nobody starts before all are there, or one could do it all.
+(Path(share) / "here").mkdir(parents=True, exist_ok=True)
+(Path(share) / "here" / str(os.getpid())).touch()
+while len(list((Path(share) / "here").iterdir())) < workers:
+    time.sleep(0.01)
 judge = JudgeService(Settings(**plain), digest, lambda _: [Path(cache)], share=Path(share), workers=workers)
 judge.ask_ahead(planned(mine))
 states = {}

@@ -109,3 +109,10 @@ def test_a_video_has_the_frames_and_the_rate_that_it_was_given(tmp_path: Path) -
         assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
         times = [float(frame.time) for frame in film.decode(video=0)]
     np.testing.assert_allclose(times, np.arange(30) / 24, atol=1e-6)
+
+
+def test_one_film_is_encoded_to_the_same_bytes_again_and_again(tmp_path: Path) -> None:
+    frames = np.clip(np.cumsum(np.random.default_rng(1).normal(0, 3, (24, 90, 160, 3)), axis=0) + 128, 0, 255)
+    for k in range(6):
+        write_mp4(tmp_path / f"{k}.mp4", frames.astype(np.uint8), 24)
+    assert len({(tmp_path / f"{k}.mp4").read_bytes() for k in range(6)}) == 1

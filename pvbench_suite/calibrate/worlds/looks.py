@@ -145,8 +145,8 @@ def present(draw: Draw, objects: int = 2, blink: bool = False, moves: bool = Tru
     radius = 130.0 / z
     post = (rng.uniform(560.0, 620.0), rng.uniform(690.0, 740.0))
     hidden = (uv[..., 0] > post[0]) & (uv[..., 0] < post[1])
-    depth = np.full((len(t), 18, 32), 8.0)
-    column = (np.arange(32) + 0.5) * 40.0
+    depth = np.full((len(t), 36, 64), 8.0)
+    column = (np.arange(64) + 0.5) * 20.0
     depth[:, :, (column > post[0]) & (column < post[1])] = 2.0
     gone = np.zeros_like(hidden)
     if draw.dose > 0.0:

@@ -43,7 +43,7 @@ def _estimated(view: View, sensor: Sensor) -> View:
     """Return the camera as it is reconstructed: a slow error of half as many pixels as the tracks have."""
     frames = len(view.eye)
     turn = 0.5 * sensor.level.track / K[0, 0] * sensor.wander(frames, 3)
-    shift = 0.2 * sensor.level.depth * sensor.wander(frames, 3) * np.linalg.norm(view.eye, axis=-1, keepdims=True)
+    shift = 0.1 * sensor.level.depth * sensor.wander(frames, 3) * np.linalg.norm(view.eye, axis=-1, keepdims=True)
     return view.shaken(turn, shift)
 
 

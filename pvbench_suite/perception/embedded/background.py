@@ -57,7 +57,9 @@ def modelled(stack: Bytes, background: Image) -> Scene:
     """Return the scene of aligned frames (T, h, w, 3) before `background` (h, w, 3), with its thresholds."""
     threshold = thresholds(stack, background)
     still, least = background[::4, ::4], threshold[::4, ::4]
-    stray = [np.percentile(np.abs(f[::4, ::4].astype(np.float32) - still).max(axis=-1) / least[..., 0], 75) for f in stack]
+    stray = [
+        np.percentile(np.abs(f[::4, ::4].astype(np.float32) - still).max(axis=-1) / least[..., 0], 75) for f in stack
+    ]
     unrest = np.clip(np.array(stray) / max(float(np.median(stray)), 0.15), 1.0, 2.5)
     return Scene(stack, background, threshold, unrest)
 

@@ -25,7 +25,8 @@ AREA, PIXELS, INSCRIBED = 1e-4, 14, 2.4
 class Region:
     """A set of pixels of one frame with its look.
 
-    `corner` is (row, column) of ``mask[0, 0]``; `centre` (x, y) and `area` are in pixels of the working grid; `whole` is
+    `corner` is (row, column) of ``mask[0, 0]``; `centre` (x, y) and `area` are in pixels of the working grid;
+    `whole` is
     false when the region is the visible part of an object, or its share of a region that several objects make.
     """
 
@@ -85,7 +86,9 @@ def region_of(mask: Mask, image: Bytes, whole: bool = True) -> Region:
     r0, c0 = int(rows.min()), int(columns.min())
     crop = mask[r0 : int(rows.max()) + 1, c0 : int(columns.max()) + 1].copy()
     centre = np.array([columns.mean(), rows.mean()])
-    core = cv2.erode(crop.astype(np.uint8), np.ones((3, 3), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0
+    core = (
+        cv2.erode(crop.astype(np.uint8), np.ones((3, 3), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0
+    )
     inner = core if core.sum() >= 8 else crop
     pixels = image[r0 : r0 + crop.shape[0], c0 : c0 + crop.shape[1]][inner]
     return Region((r0, c0), crop, centre, len(rows), look_of(pixels), whole)

@@ -2,9 +2,11 @@
 
 Conventions
 -----------
-Corners of one reference frame, the middle one, are sought directly in frames about 1/8 s apart, so that no error adds up;
+Corners of one reference frame, the middle one, are sought directly in frames about 1/8 s apart, so that no error
+adds up;
 luma is normalized by its local mean and contrast first, so that a change of exposure or tint is no motion.  Motion is
-given in percent of the diagonal.  Where the picture has too little texture to show a camera motion, the camera counts as
+given in percent of the diagonal.  Where the picture has too little texture to show a camera motion, the camera
+counts as
 still: nothing says otherwise.
 """
 
@@ -97,7 +99,9 @@ def _agreed(points: Points, there: Points, size: tuple[int, int]) -> tuple[float
 def _astray(clip: Clip, kept: Indices) -> float:
     """Return the share of the tested frames in which the background is not where it is in the reference frame."""
     times = clip.times[kept]
-    tested = kept[np.unique(np.searchsorted(times, np.arange(times[0], times[-1] + 1e-9, STEP)).clip(max=len(kept) - 1))]
+    tested = kept[
+        np.unique(np.searchsorted(times, np.arange(times[0], times[-1] + 1e-9, STEP)).clip(max=len(kept) - 1))
+    ]
     reference = normalized(luma(shrink(clip.frames[kept[len(kept) // 2]], LONGEST)))
     points, cell = corners(reference)
     cells = len(np.unique(cell))

@@ -5,7 +5,8 @@ Conventions
 Flow is (dx, dy) [px of the images], float32, NaN where a pixel has no counterpart.  Images are (h, w, 3) Y, Cr, Cb.
 
 Method: several explanations of every pixel compete by the match of its 5 x 5 neighbourhood: standing still, DIS (dense
-inverse search), DIS chained through the frames between, the shifts of whole changed regions, and the inverse of the best flow
+inverse search), DIS chained through the frames between, the shifts of whole changed regions, and the inverse of the
+best flow
 of the other direction.  Regions that do not change and do not move as a whole are still, so that the motion of a small
 object is not smeared over its flat surroundings.
 """
@@ -31,7 +32,8 @@ PATCH, CAP = 5, 80.0
 UNCHANGED, NOISE = 7.0, 3.0
 #: DIS motion of most of an unchanged region that makes it still [px].
 STILL = 0.4
-#: Advantages in the competition [levels]: of standing still (times the noise), and of agreeing with the other direction.
+#: Advantages in the competition [levels]: of standing still (times the noise), and of agreeing with the other
+#: direction.
 FREE, AGREE = 0.5, 1.0
 #: Most changed regions that are searched for as a whole, their range (share of the width), their least match.
 SHIFTS, RANGE, MATCH = 5, 0.14, 0.6
@@ -91,7 +93,8 @@ def _shifts(a: Bytes, b: Bytes) -> list[tuple[int, int]]:
 
 
 def _still(a: Image, b: Image, motion: Field, noise: float) -> Mask:
-    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion` on the whole.
+    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion` on the
+    whole.
 
     Texture decides: DIS invents motion on flat ground, but an edge that moved would have changed.
     """

@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-Indices are those of `Clip.frames`.  Luma is 0..255.  A working grid of `w` columns spans the full frame of `W` columns: a
+Indices are those of `Clip.frames`.  Luma is 0..255.  A working grid of `w` columns spans the full frame of `W`
+columns: a
 pixel centre ``x`` of the grid lies at ``(x + 0.5) W / w - 0.5`` [px] of the full frame (`to_full`).
 """
 
@@ -84,7 +85,8 @@ def _threshold(change: Floats) -> float:
 def distinct_frames(clip: Clip) -> Indices:
     """Return the indices (K,) of the frames of `clip` that are not repetitions of the frame before, ascending.
 
-    The rule of spec physics.md section 0, with two amendments.  A stretch without change of more than 0.25 s is a scene at
+    The rule of spec physics.md section 0, with two amendments.  A stretch without change of more than 0.25 s is a
+    scene at
     rest and is kept, at the pace of the rest of the clip (else a ball that vanishes from a still scene would take the
     rest of the clip with it).  Where the changes fall into two groups with a clear gap between them the cut lies in the
     gap, at most at 28 levels, because a codec redraws repeated frames by a few levels at each key frame.

@@ -15,14 +15,16 @@ from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Interpolation
 from pvbench_suite.video.types import Clip
 
-#: Working size [px]; most triples of a clip; least change of the outer frames that is motion [levels]; least share moving.
+#: Working size [px]; most triples of a clip; least change of the outer frames that is motion [levels]; least share
+#: moving.
 LONGEST, TRIPLES, CHANGE, SHARE = 320, 100, 8.0, 5e-4
 
 
 def between(a: Image, b: Image, ab: Field, ba: Field, at: float) -> Image:
     """Return the frame (h, w, c) at the share `at` of the time from `a` to `b`, made by the flow of both directions.
 
-    Each flow is carried to the middle along its own motion (fixed point), both frames are fetched there, and where the two
+    Each flow is carried to the middle along its own motion (fixed point), both frames are fetched there, and where
+    the two
     disagree (an edge of a moving body, something covered) the flow whose two fetches agree better weighs more.
     """
     left, right = max(at, 1e-3), max(1.0 - at, 1e-3)
