@@ -69,6 +69,9 @@ class Record:
         return tuple(f.name for f in fields(cls) if f.name not in cls.shapes and f.name in hints)
 
 
+_BATCH = 200
+
+
 def _encode(mask: NDArray[np.bool_]) -> bytes:
     """Return the compressed COCO run-length string of one (h, w) mask."""
     encoded: Any = rle_codec.encode(np.asfortranarray(mask, dtype=np.uint8))
@@ -119,10 +122,11 @@ class Masks(Record):
     def area(self) -> NDArray[np.float64]:
         """Return the area of each mask as a share of the frame, (T, N) in [0, 1]."""
         frames, objects = self.confidence.shape
-        if frames * objects == 0:
-            return np.zeros((frames, objects))
-        areas = rle_codec.area([self._rle(t, n) for t in range(frames) for n in range(objects)])
-        return np.asarray(areas, dtype=float).reshape(frames, objects) / (self.grid[0] * self.grid[1])
+        strings = [self._rle(t, n) for t in range(frames) for n in range(objects)]
+        # pycocotools 2.0.11 keeps the number of masks in a byte under numpy 2: never hand it more than 255.
+        parts = [rle_codec.area(strings[k : k + _BATCH]) for k in range(0, len(strings), _BATCH)]
+        areas = np.concatenate([np.asarray(part, dtype=float) for part in parts]) if parts else np.zeros(0)
+        return areas.reshape(frames, objects) / (self.grid[0] * self.grid[1])
 
     def labels(self, t: int) -> NDArray[np.int32]:
         """Return the (h, w) label map of frame `t`: 0 = background, n + 1 = object n (the later wins an overlap)."""

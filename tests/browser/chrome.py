@@ -8,10 +8,11 @@ The browser gets a fresh profile, and no way out of this machine: every name but
 
 from __future__ import annotations
 
-import base64
+import contextlib
 import json
 import os
 import select
+import shlex
 import shutil
 import subprocess
 import time
@@ -20,7 +21,7 @@ from types import TracebackType
 from typing import Any
 
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--hide-scrollbars", "--window-size=1400,1000",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--remote-debugging-pipe",
@@ -57,9 +58,9 @@ class Chrome:
         self._buffer = b""
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        arguments = " ".join(f"'{flag}'" for flag in (*FLAGS, f"--user-data-dir={profile}"))
+        arguments = shlex.join((program, *FLAGS, f"--user-data-dir={profile}"))
         self._process = subprocess.Popen(
-            ["bash", "-c", f"exec '{program}' {arguments} about:blank 3<&{theirs_in} 4>&{theirs_out}"],
+            ["bash", "-c", f"exec {arguments} about:blank 3<&{theirs_in} 4>&{theirs_out}"],
             pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(theirs_in)
@@ -133,7 +134,10 @@ class Chrome:
         """Return the text that the page shows once it holds every text of `awaited`."""
         until = time.monotonic() + self.timeout
         while True:
-            shown = str(self.evaluate("document.readyState == 'complete' ? document.body.innerText : ''"))
+            shown = ""
+            # While a page comes or goes there is nothing to ask.
+            with contextlib.suppress(RuntimeError):
+                shown = str(self.evaluate("document.readyState == 'complete' ? document.body.innerText : ''"))
             missing = [text for text in awaited if text not in shown]
             if shown and not missing:
                 return shown
@@ -147,9 +151,3 @@ class Chrome:
         if "exceptionDetails" in found:
             raise RuntimeError(json.dumps(found["exceptionDetails"])[:500])
         return found["result"].get("value")
-
-    def screenshot(self, file: Path, whole: bool = False) -> Path:
-        """Write what is seen, or the whole page, as a PNG."""
-        shot = self("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        file.write_bytes(base64.b64decode(shot["data"]))
-        return file

@@ -25,7 +25,10 @@ def allure() -> str:
     command = os.environ.get("PVBENCH_ALLURE") or shutil.which("allure")
     if command is None or not Path(command).is_file():
         pytest.skip("Allure 3 is not there: npm install --prefix DIR allure@3.18.0, then set PVBENCH_ALLURE")
-    return command
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    if not version.strip().startswith("3."):
+        pytest.skip(f"{command} is Allure {version.strip() or 'of no known version'}, not 3")
+    return str(Path(command).absolute())
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from pvbench_suite.physics.flow import flow_inconsistency, occlusion
 from pvbench_suite.physics.surface import normal_error
 
 #: Slow error of a normals network that no level changes [rad], and how many frames, and pairs of frames, are measured.
-_NETWORK, _FRAMES, _PAIRS = np.radians(4.0), 8, 24
+_NETWORK, _FRAMES, _PAIRS = np.radians(3.5), 8, 24
 
 
 def _rays(width: int) -> tuple[Floats, Floats]:
@@ -75,7 +75,7 @@ def surfaces(draw: Draw, kind: str = "room", width: int = 128) -> Case:
     """Return R02 of a still scene whose predicted normals are all turned by the dose [deg] about one axis.
 
     Depth has white noise of half the level in each pixel and a smooth error of the level; normals have a smooth error
-    of 4 deg whatever the level, a smooth one of the level, and as much white noise.
+    of 3.5 deg whatever the level, a smooth one of the level, and as much white noise.
     """
     rng, level = draw.rng, draw.level
     K, rays = _rays(width)
@@ -116,12 +116,12 @@ def flowing(draw: Draw, fault: str = "pixels", height: int = 72, camera: str = "
     sensor = draw.sensor(1 / 12)
     forth, back, regions = [], [], []
     place = rng.uniform([0.25, 0.25], [0.75, 0.75], (discs, 2)) * [x.max(), y.max()]
-    speed, radius = np.zeros((discs, 2)), (0.33 if discs == 1 else 0.15) * height
+    speed, radius = np.zeros((discs, 2)), (0.4 if discs == 1 else 0.15) * height
     if fault in ("pixels", "regions", "none"):
         # Whole pixels land on pixels; a fraction of one mixes the disc's rim with the ground.
         even = discs == 1
         speed = (
-            np.round(4.0 * _directions(1, rng)) if even else rng.uniform(1.2, 2.4, (discs, 1)) * _directions(discs, rng)
+            np.round(5.0 * _directions(1, rng)) if even else rng.uniform(1.2, 2.4, (discs, 1)) * _directions(discs, rng)
         )
     for k in range(_PAIRS):
         f, b = _camera_flow(y, x, camera, 4.0 if fault == "region" else 0.0, k)

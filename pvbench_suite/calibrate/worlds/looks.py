@@ -106,9 +106,7 @@ def soft(draw: Draw, seconds: float = 5.0, brief: bool = False, kind: str = "squ
     across, along = np.exp(grow + 0.5 * q), np.exp(grow - q)
     # A disc of radius r has second moments r^2 / 4.
     sides = 0.25 * np.square(0.25 * FOCAL / z[:, None] * np.stack([across, along], axis=-1))
-    sides = sides * np.exp(
-        sensor.white(sensor.level.area, len(t), 1) + sensor.white(0.25 * sensor.level.area, len(t), 2)
-    )
+    sides = sides * np.exp(sensor.white(sensor.level.area, len(t), 1))
     moments = sides[:, :, None] * np.eye(2)
     moments[~sensor.present(len(t))] = np.nan
     depth = sensor.depths(z[:, None], strays=False)[:, 0]

@@ -46,9 +46,9 @@ def _strained(draw: Draw, t: Floats, brief: bool) -> Floats:
     if brief:
         strain = draw.dose * burst(t, draw.rng.uniform(0.2, 0.7) * end, 0.9)
     else:
-        # It rises, holds and falls within two fifths of the clip, so that the median stays at rest.
-        wave = np.sin(np.pi * np.clip((t / end - 0.3) / 0.4, 0.0, 1.0)) ** 2
-        strain = draw.dose * np.minimum(1.0, 1.5 * wave)
+        # It rises, holds and falls within less than half of the clip, so that the median stays at rest.
+        wave = np.sin(np.pi * np.clip((t / end - 0.26) / 0.48, 0.0, 1.0)) ** 2
+        strain = draw.dose * np.minimum(1.0, 2.0 * wave)
     points = np.broadcast_to(surface(_POINTS, draw.rng), (len(t), _POINTS, 3)).copy()
     points[..., 0] *= np.exp(strain)[:, None]
     return points

@@ -10,10 +10,9 @@ unsure, an object is not airborne, so that a carried, rolling or hanging object 
 turns from down
   to up or stops, or the object is slowed or thrown back without gaining speed.
 - A contact of two objects is a kink of either while their outlines are within a quarter radius of each other.
-- Flight lies between contacts, where a compact object moves, away from others, on a path that is curved or vertical (a
-  straight slanting path may be a slope), without sideways acceleration (a string or a hand would give one), and not
-  along
-  a level (a table or the floor would carry it).
+- Flight lies between contacts, where a compact object moves, away from others, on a path that is curved downward or
+  vertical (a straight slanting path may be a slope, an upward curve is a hand's or a string's), without sideways
+  acceleration, and not along a level (a table or the floor would carry it). Rest before a release is no flight.
 """
 
 from __future__ import annotations
@@ -135,7 +134,8 @@ def airborne(bodies: Bodies, n: int, cuts: list[float]) -> NDArray[np.bool_]:
     edges = [-np.inf, *cuts, np.inf]
     for start, stop in zip(edges, edges[1:], strict=False):
         inside = np.flatnonzero(known & (t > start) & (t < stop))
-        for part in _parts(inside, t):
+        for run in _parts(inside, t):
+            part = _moving(run, t, np.asarray(bodies.uv[:, n], dtype=float), diameter)
             if _flies(bodies, n, part, diameter):
                 out[part[0] : part[-1] + 1] = True
     return out
@@ -146,6 +146,15 @@ def _parts(inside: NDArray[np.intp], t: Floats) -> list[NDArray[np.intp]]:
     if len(inside) == 0:
         return []
     return np.split(inside, np.flatnonzero(np.diff(t[inside]) > 0.15) + 1)
+
+
+def _moving(part: NDArray[np.intp], t: Floats, uv: Floats, diameter: float) -> NDArray[np.intp]:
+    """Return an interval without the frames at its ends in which the object has not got going, or has come to rest."""
+    if len(part) < 3:
+        return part
+    speed = np.linalg.norm(np.diff(uv[part], axis=0), axis=-1) / np.diff(t[part])
+    going = np.flatnonzero(speed > MOVING * diameter)
+    return part[going[0] : going[-1] + 2] if len(going) else part[:0]
 
 
 def _flies(bodies: Bodies, n: int, part: NDArray[np.intp], diameter: float) -> bool:
@@ -168,7 +177,7 @@ def _flies(bodies: Bodies, n: int, part: NDArray[np.intp], diameter: float) -> b
     slanting = abs(chord[0]) > VERTICAL * abs(chord[1])
     if slanting and float(off.max()) < max(STRAIGHT * length, 0.05 * diameter) and turn[1] < 0.2 * speed:
         return False
-    if turn[0] > SIDEWAYS * speed:
+    if turn[0] > SIDEWAYS * speed or c[2, 1] <= 0:
         return False
     return not any(_gap(bodies, n, m, int(k)) < TOUCH for m in range(len(bodies.names)) if m != n for k in part)
 

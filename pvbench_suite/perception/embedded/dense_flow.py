@@ -35,6 +35,8 @@ STILL = 0.4
 #: Advantages in the competition [levels]: of standing still (times the noise), and of agreeing with the other
 #: direction.
 FREE, AGREE = 0.5, 1.0
+#: Differences of the two directions that the method does not resolve [px].
+RESOLVED = 0.5
 #: Most changed regions that are searched for as a whole, their range (share of the width), their least match.
 SHIFTS, RANGE, MATCH = 5, 0.14, 0.6
 
@@ -179,7 +181,15 @@ def two_way(a: Image, b: Image, steps: Sequence[Bytes]) -> tuple[Field, Field, M
         new = _best(a, b, [*flows, forth, inverse(home, forth)], extra, still_a)
         home = _best(b, a, [*flows, home, inverse(forth, home)], extra, still_b)
         forth = new
+    forth, home = _reconciled(forth, home), _reconciled(home, forth)
     return forth, home, still_a, still_b, noise
+
+
+def _reconciled(flow: Field, back: Field) -> Field:
+    """Return `flow` averaged with the inverse of `back` where the two differ by less than this method resolves."""
+    other = inverse(back, flow)
+    near = np.hypot(*np.moveaxis(flow - other, -1, 0)) < RESOLVED
+    return np.asarray(np.where(near[..., None], 0.5 * (flow + other), flow), dtype=np.float32)
 
 
 def unchanged(a: Image, b: Image, noise: float) -> Mask:
