@@ -15,6 +15,6 @@ def test_r21_gravity(bodies, contacts, optional, brief, grade):
         n, name = free[k], bodies.names[free[k]]
         size, flights = feed.extent(bodies, n), feed.flights(bodies, contacts, cameras, n)
         g, vt = brief.gravity(name, size), brief.terminal_speed(name, size)
-        return gravity_error(flights, contacts.down, g, bodies.diameter[n], vt)
+        return gravity_error(flights, contacts.down, g, bodies.diameter[n], vt, feed.bend(bodies))
 
     grade(worst(error, len(free)))

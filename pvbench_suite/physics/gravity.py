@@ -80,6 +80,7 @@ def gravity_error(
     g: float | None = None,
     diameter: float | None = None,
     terminal_speed: float | None = None,
+    allowance: float = 0.0,
 ) -> Measurement:
     """Return how far an object's falls are from constant gravity, as a share of g.
 
@@ -98,6 +99,9 @@ def gravity_error(
         Diameter of the object, in world units: tells a missing fall from one too small to be seen.
     terminal_speed : float, optional
         Terminal speed [world units/s] of a light object: flights with more than a tenth of g of drag are exempt.
+    allowance : float
+        Share of g that the imaging itself may bend a lawful fall by, taken off each flight's error; 0 in a 3D world.  In
+        the picture plane perspective and lens change the acceleration along the way.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def gravity_error(
     evidence["g"] = reference
     if verdict is not None:
         return Measurement(verdict, len(falls), None, evidence, assumed)
-    return _compare(falls, direction, float(reference), evidence, assumed)
+    return _compare(falls, direction, float(reference), evidence, assumed, allowance)
 
 
 def _flights(flights: Sequence[Flight] | None) -> tuple[list[_Track], float]:
@@ -221,7 +225,12 @@ def _reference(falls: list[_Fall], direction: Floats, size: float) -> tuple[floa
 
 
 def _compare(
-    falls: list[_Fall], direction: Floats, g: float, evidence: dict[str, object], assumed: tuple[str, ...]
+    falls: list[_Fall],
+    direction: Floats,
+    g: float,
+    evidence: dict[str, object],
+    assumed: tuple[str, ...],
+    allowance: float,
 ) -> Measurement:
     """Return the measurement of the flights against the reference acceleration."""
     falls = [fall for fall in falls if _error_along(fall, direction) <= 0.5 * g]
@@ -232,7 +241,8 @@ def _compare(
     b, b_covariance = np.array([fall.b for fall in falls]), np.array([fall.b_covariance for fall in falls])
     duration = np.array([fall.duration for fall in falls])
     change = proven_part(b, b_covariance, _PROVEN) * duration / math.sqrt(12.0)
-    errors = np.minimum(_CAP, np.hypot(proven_part(off, off_covariance, _PROVEN), change) / g)
+    bent = np.hypot(proven_part(off, off_covariance, _PROVEN), change) / g
+    errors = np.minimum(_CAP, np.maximum(bent - allowance, 0.0))
     # Without a cubic fit b is exactly 0, and 0 is never significant.
     significant = np.maximum(significance(off, off_covariance), significance(b, b_covariance)) > _SIGNIFICANT
     value = max(float(np.average(errors, weights=duration)), float(errors[significant].max(initial=0.0)))

@@ -137,3 +137,17 @@ def test_reasons() -> None:
     assert reason(lambda: gravity_error([Flight(good.t, noise)], DOWN, G))[0] == "too_noisy"
     with pytest.raises(ValueError, match="positive"):
         gravity_error([good], DOWN, 0.0)
+
+
+def test_an_allowance_is_taken_off_each_flight_and_nothing_else() -> None:
+    """In the picture plane a lawful fall bends a little; a fall at 0.4 g against the others still shows."""
+    t = np.arange(24) / 24.0
+
+    def fall(g: float) -> Flight:
+        return Flight(t, np.stack([t, 0.5 * g * t * t, np.zeros_like(t)], axis=-1))
+
+    down = (0.0, 1.0, 0.0)
+    plain = gravity_error([fall(10.0), fall(10.0), fall(4.0)], down).value
+    assert plain == pytest.approx(0.6, abs=1e-6)
+    assert gravity_error([fall(10.0), fall(10.0), fall(4.0)], down, allowance=0.2).value == pytest.approx(0.4, abs=1e-6)
+    assert gravity_error([fall(10.0), fall(9.0)], down, allowance=0.2).value == 0.0

@@ -31,8 +31,9 @@ from pvbench_suite.video.types import Clip
 
 #: Time on either side of an instant from which velocities are taken [s].
 SIDE = 0.17
-#: A kink is a change of velocity beyond this many standard errors, and this many diameters per second.
-SIGMAS, LEAST = 5.0, 1.0
+#: A kink is a change of velocity beyond this many standard errors, this many diameters per second, and this share of
+#: the speed before it (a grazing touch is no contact that a path could show).
+SIGMAS, LEAST, SHARE = 6.0, 1.5, 0.35
 #: A passive surface gives back at most this share of the speed.
 GAIN = 1.1
 #: Objects touch within this gap, in smaller radii.
@@ -87,7 +88,7 @@ def kinks(t: Floats, path: Floats, diameter: float) -> list[_Kink]:
         _, v0, e0 = _line(t[left], path[left], at)
         _, v1, e1 = _line(t[right], path[right], at)
         change, error = float(np.linalg.norm(v1 - v0)), float(np.linalg.norm(np.hypot(e0, e1)))
-        if change > max(SIGMAS * error, LEAST * diameter):
+        if change > max(SIGMAS * error, LEAST * diameter, SHARE * float(np.linalg.norm(v0))):
             found.append((change / error, _Kink(int(b), at, v0, v1)))
     chosen: list[_Kink] = []
     for _, kink in sorted(found, key=lambda f: -f[0]):

@@ -35,6 +35,8 @@ STILL = 0.4
 #: Advantages in the competition [levels]: of standing still (times the noise), and of agreeing with the other
 #: direction.
 FREE, AGREE = 0.5, 1.0
+#: Mean difference from which on nothing matches at all [levels, sum of channels].
+ALIEN = 40.0
 #: Differences of the two directions that the method does not resolve [px].
 RESOLVED = 0.5
 #: Most changed regions that are searched for as a whole, their range (share of the width), their least match.
@@ -195,3 +197,9 @@ def _reconciled(flow: Field, back: Field) -> Field:
 def unchanged(a: Image, b: Image, noise: float) -> Mask:
     """Return the pixels (h, w) whose neighbourhood is the same in `a` and `b`."""
     return np.asarray(cv2.blur(np.abs(a - b).sum(axis=-1), (3, 3)) < UNCHANGED + NOISE * noise)
+
+
+def unmatched(a: Image, b: Image, flow: Field, noise: float) -> Mask:
+    """Return the pixels (h, w) of `a` that look like nothing in `b`, not even what `flow` found best."""
+    off = cv2.blur(np.abs(a - warp(b, flow)).sum(axis=-1), (PATCH, PATCH))
+    return np.asarray(off > ALIEN + NOISE * noise)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from pvbench_suite.errors import NotPerceived
-from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, two_way, unchanged
+from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, two_way, unchanged, unmatched
 from pvbench_suite.perception.embedded.frames import Floats, Indices, distinct, shrink
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Flow
@@ -55,8 +55,8 @@ class DisFlow:
     def __call__(self, clip: Clip, records: Mapping[str, Any]) -> Flow:
         """Return the flow of pairs spread evenly over `clip`.
 
-        Background that is about to be covered (it stood still before, nothing of the second frame comes from it) has no
-        counterpart: its flow is NaN, and so is the backward flow of background that was uncovered.
+        The flow is NaN where a pixel has no counterpart: background that is about to be covered (it stood still before, and
+        nothing of the second frame comes from it) or was just uncovered, and whatever resembles nothing (a blurred hand).
 
         Raises
         ------
@@ -100,6 +100,6 @@ def _pair(clip: Clip, kept: Indices, first: int, second: int) -> tuple[Field, Fi
         gone &= unchanged(a, _image(clip, kept[first - step]), noise)
     if second + step < len(kept):
         new &= unchanged(b, _image(clip, kept[second + step]), noise)
-    forth[gone] = np.nan
-    back[new] = np.nan
+    forth[gone | unmatched(a, b, forth, noise)] = np.nan
+    back[new | unmatched(b, a, back, noise)] = np.nan
     return forth, back, a[..., 0], b[..., 0]

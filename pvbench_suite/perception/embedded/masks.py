@@ -15,12 +15,16 @@ from pvbench_suite.perception.embedded.blobs import regions
 from pvbench_suite.perception.embedded.camera import require_static
 from pvbench_suite.perception.embedded.frames import distinct
 from pvbench_suite.perception.embedded.ghosts import repaired
-from pvbench_suite.perception.embedded.objects import confidences, judged
+from pvbench_suite.perception.embedded.objects import GATE, UNSURE, confidences, judged
 from pvbench_suite.perception.embedded.stitching import joined
 from pvbench_suite.perception.embedded.tracking import follow
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Masks
 from pvbench_suite.video.types import Clip
+
+
+#: Name of the layer of everything that moves and is not understood.
+OTHER = "other motion"
 
 
 @lru_cache(maxsize=1)
@@ -59,11 +63,23 @@ class MovingMasks:
         world = understood(clip)
         found = [regions(foreground(world, t), world.stack[t]) for t in range(len(kept))]
         objects = judged(world, joined(follow(found, world.stack, pace), pace), found, pace)
+        sure = [(path, share) for path, share in objects if share >= GATE]
         size = (world.background.shape[0], world.background.shape[1])
-        dense = np.zeros((len(kept), len(objects), *size), dtype=bool)
-        for n, (path, _) in enumerate(objects):
+        dense = np.zeros((len(kept), len(sure) + (len(sure) < len(objects)), *size), dtype=bool)
+        for n, (path, _) in enumerate(sure):
             for t, region in path.seen.items():
                 dense[t, n] = region.paste(size)
-        names = tuple(f"object {n + 1}" for n in range(len(objects)))
+        names = [f"object {n + 1}" for n in range(len(sure))]
+        confidence = np.zeros(dense.shape[:2], dtype=np.float32)
+        confidence[:, : len(sure)] = confidences(sure, len(kept))
+        if len(sure) < len(objects):
+            # what moves but is no body that could be followed: one layer, which may hide others
+            for path, share in objects:
+                if share < GATE:
+                    for t, region in path.seen.items():
+                        dense[t, -1] |= region.paste(size)
+            dense[:, -1] &= ~dense[:, :-1].any(axis=1)
+            names.append(OTHER)
+            confidence[:, -1] = np.where(dense[:, -1].any(axis=(1, 2)), UNSURE, 0.0)
         times = np.asarray(clip.times[kept], dtype=float)
-        return Masks.from_dense(times, dense, names, clip.hw, confidences(objects, len(kept)).astype(np.float32))
+        return Masks.from_dense(times, dense, tuple(names), clip.hw, confidence)
