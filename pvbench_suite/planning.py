@@ -148,6 +148,7 @@ def blank_row(
         "seconds": None,
         "warnings": [],
         "message": "",
+        "judge": None,
     }
 
 

@@ -8,6 +8,6 @@ from pvbench_suite.physics.series import median_dt
 
 
 @pytest.mark.dimension("R15")
-def test_r15_object_permanence(bodies, masks, optional, brief, grade):
+def test_r15_object_permanence(bodies, masks, optional, judged, brief, grade):
     found = states(bodies, masks, optional("depth"))[:, brief.lasting(bodies.names)]
-    grade(unexplained_absence(found, median_dt(bodies.times), motion(bodies)))
+    grade(judged("R15") or unexplained_absence(found, median_dt(bodies.times), motion(bodies)))

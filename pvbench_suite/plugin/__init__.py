@@ -15,9 +15,11 @@ import pytest
 from pvbench_suite import suite as place
 from pvbench_suite.dimensions import LAYER_NAMES, load
 from pvbench_suite.errors import UserError
-from pvbench_suite.plugin import allure, finish, options, pair
+from pvbench_suite.judge import Settings
+from pvbench_suite.judge.service import JudgeService
+from pvbench_suite.plugin import access, allure, finish, options, pair
 from pvbench_suite.plugin.build import build, test_id
-from pvbench_suite.plugin.keys import CONTROLLER, DONE, RUN
+from pvbench_suite.plugin.keys import CONTROLLER, DONE, ESTIMATE, RUN
 from pvbench_suite.plugin.run import Run, key_of
 from pvbench_suite.prompts.loader import load as load_prompts
 
@@ -84,15 +86,23 @@ def pytest_configure_node(node: Any) -> None:
         prompts = run.suite.source if Path(run.suite.source).is_file() else ""
         node.workerinput["pvbench"] = {
             "jobs": run.to_text(), "base": str(node.config.invocation_params.dir),
-            "prompts": prompts, "subset": run.options.subset,
+            "prompts": prompts, "subset": run.options.subset, "judge": _judge_to_plain(run),
         }  # fmt: skip
 
 
-def _from_controller(config: pytest.Config, sent: dict[str, str]) -> Run:
+def _judge_to_plain(run: Run) -> dict[str, Any] | None:
+    """Return the judge's settings with the served revision, and the folder that the workers share; never the key."""
+    return None if run.judge is None else {"settings": run.judge.settings.to_plain(), "share": str(run.judge.folder)}
+
+
+def _from_controller(config: pytest.Config, sent: dict[str, Any]) -> Run:
     suite = load_prompts(Path(sent["prompts"]) if sent["prompts"] else None)
     suite = suite.subset(sent["subset"]) if sent["subset"] != "full" else suite
     run = Run(options.checked(config, Path(sent["base"])), suite)
     run.load_text(sent["jobs"])
+    if (judge := sent["judge"]) is not None:
+        workers = int(config.workerinput["workercount"])  # type: ignore[attr-defined]
+        run.hire(Settings(**judge["settings"]), Path(judge["share"]), workers)
     return run
 
 
@@ -155,6 +165,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         else:
             config.stash[DONE] += 1
     items[:] = [item for *_, item in sorted(open_pairs, key=lambda entry: entry[:2])]
+    if run.judge is not None and not config.option.collectonly:
+        _judge_ahead(config, run, run.judge, items)
+
+
+def _judge_ahead(config: pytest.Config, run: Run, judge: JudgeService, items: list[pytest.Item]) -> None:
+    """Have the planned judgements asked in the background; a dry run estimates them and runs nothing."""
+    judged = [
+        (pair.job_of(i), pair.dimension_of(i, run)) for i in items if pair.dimension_of(i, run).rubric is not None
+    ]
+    asks = [access.ahead(run, job, dimension) for job, dimension in judged if job is not None]
+    worker = getattr(config, "workerinput", None)
+    if judge.settings.dry_run:
+        config.stash[ESTIMATE] = judge.estimate(asks).lines()
+        items[:] = []
+        return
+    count, mine = (int(worker["workercount"]), int(worker["workerid"].removeprefix("gw"))) if worker else (1, 0)
+    order = {key: k for k, key in enumerate(dict.fromkeys(key_of(ask.video) for ask in asks))}
+    judge.ask_ahead(ask for ask in asks if order[key_of(ask.video)] % count == mine % count)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -190,10 +218,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell the controller how many selected pairs had a result already."""
+    """Tell the controller how many selected pairs had a result already; let go of the judge."""
+    run = session.config.stash.get(RUN, None)
     output = getattr(session.config, "workeroutput", None)
-    if output is not None and session.config.stash.get(RUN, None) is not None:
+    if output is not None and run is not None:
         output["pvbench_done"] = session.config.stash[DONE]
+        if run.judge is not None:
+            run.judge.close()
 
 
 def pytest_report_header(config: pytest.Config) -> list[str] | None:

@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 
+from pvbench_suite.dimensions import Dimension
 from pvbench_suite.errors import NotPerceived
 from pvbench_suite.judge import Verdict
+from pvbench_suite.judge.evidence import Evidence, gather, kept
 from pvbench_suite.judge.protocol import REMEDY
+from pvbench_suite.judge.service import Ask
 from pvbench_suite.measurement import Measurement
+from pvbench_suite.perception.cache import Cache
 from pvbench_suite.plugin.keys import RESULT, RUN
-from pvbench_suite.plugin.run import Job
+from pvbench_suite.plugin.run import Job, Run
+from pvbench_suite.video.decode import decode_isolated
+from pvbench_suite.video.types import Clip
 
 
 def perceive(config: pytest.Config, job: Job) -> Callable[[str], Any]:
@@ -47,9 +53,31 @@ def judge(config: pytest.Config, job: Job) -> Callable[[str], Verdict]:
         if run.judge is None:
             raise NotPerceived("no judge is configured", REMEDY)
         dimension = run.registry.get(identifier)
-        return run.judge(job.video, run.clips.get(job.video), job.planned.group, dimension)
+        found = gather(dimension, optional(perceive(config, job)), job.planned.group)
+        return run.judge(job.video, lambda: run.clips.get(job.video), job.planned.group, dimension, found)
 
     return ask
+
+
+def judged(config: pytest.Config, job: Job) -> Callable[[str], Verdict | None]:
+    """Return a function that gives the judge's verdict on measured evidence, or None where no judge is configured."""
+    run = config.stash[RUN]
+    ask = judge(config, job)
+    return lambda identifier: None if run.judge is None else ask(identifier)
+
+
+def ahead(run: Run, job: Job, dimension: Dimension) -> Ask:
+    """Return a planned judgement to be asked in the background, where it must not touch the clip of the tests."""
+    profile, digest, group = run.profile, job.digest or "", job.planned.group
+    folders = run.folders_of(job.video)
+
+    def clip() -> Clip:
+        return decode_isolated(job.video.path, limits=run.clips.limits, fps=job.video.fps)[1]
+
+    def evidence() -> Evidence | None:
+        return gather(dimension, kept(profile, Cache(folders), digest), group)
+
+    return Ask(job.video, clip, group, dimension, evidence)
 
 
 def grade(item: pytest.Item) -> Callable[[Measurement | Verdict], None]:

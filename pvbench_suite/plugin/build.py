@@ -71,6 +71,7 @@ def build(config: pytest.Config) -> Controller:
     suite = suite.subset(options.subset) if options.subset != "full" else suite
     run = Run(options, suite)
     controller = Controller(run)
+    _hire(config, run)
     if options.gates:
         from pvbench_suite.stats.gates import parse
 
@@ -82,6 +83,16 @@ def build(config: pytest.Config) -> Controller:
         controller.notes += [f"{model.name}: {note}" for note in book.manifest.notes]
         _add_jobs(run, book, hashed)
     return controller
+
+
+def _hire(config: pytest.Config, run: Run) -> None:
+    """Make the judge on the controller; its revision is asked for before anything is planned, so that ids are final."""
+    tx = getattr(config.option, "tx", None) or []
+    if tx and run.options.judge is not None and run.options.judge.dry_run:
+        raise UserError("--pv-judge-dry-run: estimates in one process; leave -n out")
+    run.hire(run.options.judge, None, max(1, len(tx)))
+    if run.judge is not None and not run.judge.settings.dry_run and not config.option.collectonly:
+        run.judge.connect()
 
 
 def _open(run: Run, model: ModelDir) -> Book:

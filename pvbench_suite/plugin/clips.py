@@ -22,7 +22,7 @@ class Clips:
             "max_frames": options.max_frames,
             "seconds": options.decode_timeout,
         }
-        self._limits = Limits(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+        self.limits = Limits(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
         self._video: Video | None = None
         self._found: Clip | BrokenVideo | None = None
 
@@ -42,7 +42,7 @@ class Clips:
 
     def _decode(self, video: Video) -> Clip | BrokenVideo:
         try:
-            return decode_isolated(video.path, limits=self._limits, fps=video.fps)[1]
+            return decode_isolated(video.path, limits=self.limits, fps=video.fps)[1]
         except BrokenVideo as broken:
             return broken
 

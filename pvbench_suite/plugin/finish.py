@@ -16,7 +16,7 @@ from pvbench_suite import __version__
 from pvbench_suite.perception.cache import Cache
 from pvbench_suite.plugin import allure
 from pvbench_suite.plugin.build import Controller, test_id
-from pvbench_suite.plugin.keys import DONE
+from pvbench_suite.plugin.keys import DONE, ESTIMATE
 from pvbench_suite.results import Row, not_applicable, settled
 from pvbench_suite.suite import rooms_on_path
 
@@ -36,7 +36,8 @@ def header(controller: Controller) -> list[str]:
     prompts = f"{len(run.suite)} groups of {run.suite.source}" if len(run.suite) else "no prompt groups"
     lines.append(f"pvbench prompts: {prompts}; scope {run.options.scope}, subset {run.options.subset}")
     lines.append(f"pvbench perception: {run.profile.name} ({run.profile.limits}); cache: {_cached(controller)}")
-    lines.append(f"pvbench judge: {'configured' if run.judge else 'none (judged pairs will be not_perceived)'}")
+    judge = run.judge.settings.name if run.judge else "none (judged pairs will be not_perceived)"
+    lines.append(f"pvbench judge: {judge}")
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "av", "opencv-python-headless"))
     lines.append(f"pvbench suite {__version__}, Python {sys.version.split()[0]}, {packages}")
     return lines + [f"pvbench note: {note}" for note in controller.notes]
@@ -101,6 +102,11 @@ class Recorder:
         """Write reports, check gates, and set the exit status."""
         if self.config.option.collectonly:
             return
+        estimate = self.config.stash.get(ESTIMATE, None)
+        if estimate is not None:
+            self._lines += estimate
+            session.exitstatus = pytest.ExitCode.OK
+            return
         done = max(self.selected_done, self.config.stash[DONE])
         self.controller.resumed = done
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and done:
@@ -108,6 +114,7 @@ class Recorder:
         if exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
             return
         self._report()
+        self._judge_usage()
         if self._failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -144,7 +151,16 @@ class Recorder:
 
         registry, now = self.controller.run.registry, round(1000 * time.time())
         write_frame(rows, summary, registry, out, now)
-        write_rows(self._dead, registry, out, now)
+        missing = [row for row in rows if row["state"] == "missing_video"]
+        write_rows([*self._dead, *missing], registry, out, now)
+
+    def _judge_usage(self) -> None:
+        """Say what judging took, and remove what the workers shared."""
+        judge = self.controller.run.judge
+        if judge is not None:
+            self._lines += judge.lines()
+            judge.close()
+            judge.remove()
 
     def _common_folder(self) -> Path | None:
         """Return where the report over all models goes: the report folder, else beside models that share a folder."""

@@ -16,6 +16,8 @@ RUN = pytest.StashKey[Run]()
 CONTROLLER = pytest.StashKey[Controller]()
 #: How many selected pairs had a result already.
 DONE = pytest.StashKey[int]()
+#: What a dry run of the judge would cost, line by line.
+ESTIMATE = pytest.StashKey[list[str]]()
 #: Protocol warnings of an item's video.
 WARNINGS = pytest.StashKey[list[str]]()
 #: What the `grade` fixture left for the report.

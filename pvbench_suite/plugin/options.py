@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from pvbench_suite.errors import UserError
+from pvbench_suite.judge import Settings, settings_from
+
+#: The judge's options, in the order of `settings_from`.
+JUDGE = ("url", "model", "concurrency", "max_requests", "frames", "dry_run")
 
 CHOICES = {
     "pv_modality": ("t2v", "i2v", "both"),
@@ -40,6 +44,12 @@ def add(parser: pytest.Parser) -> None:
     add("--pv-gate", action="append", default=[], metavar="EXPR",
         help="exit 1 unless e.g. 'MC>=20', 'overall>=40', 'R22>=35' (percentile); repeatable")  # fmt: skip
     add("--pv-require-complete", action="store_true", help="exit 1 unless every planned pair is scored or unmeasurable")
+    add("--pv-judge-url", metavar="URL", help="judge: base URL of an OpenAI-compatible server, or transformers")
+    add("--pv-judge-model", metavar="NAME", help="model to judge with (default: Qwen/Qwen3.8-27B)")
+    add("--pv-judge-concurrency", metavar="N", help="requests to the judge at a time, over all workers (default: 8)")
+    add("--pv-judge-max-requests", metavar="N", help="most requests to the judge in this run, over all workers")
+    add("--pv-judge-frames", metavar="N", help="most frames of a request (default: 32)")
+    add("--pv-judge-dry-run", action="store_true", help="say what judging would cost, and ask nothing")
     add("--pv-max-pixels", type=str, metavar="N", help="largest frame that is decoded [px]")
     add("--pv-max-frames", type=str, metavar="N", help="longest video that is decoded [frames]")
     add("--pv-decode-timeout", type=str, metavar="S", help="longest time for decoding one video [s]")
@@ -75,6 +85,7 @@ class Options:
     max_pixels: int | None
     max_frames: int | None
     decode_timeout: float | None
+    judge: Settings | None
 
 
 def model_dir(text: str, base: Path) -> ModelDir:
@@ -165,4 +176,5 @@ def checked(config: pytest.Config, base: Path) -> Options:
         max_pixels=None if pixels is None else int(pixels),
         max_frames=None if frames is None else int(frames),
         decode_timeout=_number(config, "pv_decode_timeout", 0.1, float),
+        judge=settings_from(*(config.getoption(f"pv_judge_{key}") for key in JUDGE)),
     )

@@ -51,8 +51,7 @@ def prepare(item: pytest.Item, run: Run, job: Job) -> None:
     """Decode the video once, so that a broken file is broken for each of its dimensions; check the profile's claim."""
     if job.digest is None:
         return
-    model = next(m for m in run.options.models if m.name == job.video.model)
-    item.stash[WARNINGS] = run.clips.warnings(job.video, job.digest, run.cache_folders(model)[0], write=True)
+    item.stash[WARNINGS] = run.clips.warnings(job.video, job.digest, run.folders_of(job.video)[0], write=True)
     run.require_claim(dimension_of(item, run))
 
 

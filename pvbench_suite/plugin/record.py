@@ -37,7 +37,7 @@ def fill(row: Row, dimension: Dimension, result: Measurement | Verdict) -> None:
     """Write a measurement or a verdict into `row` as scored."""
     row["state"] = "scored"
     if isinstance(result, Verdict):
-        row.update(score=result.score, message=result.reason)
+        row.update(score=result.score, message=result.reason, judge=result.to_row())
         return
     assert dimension.cuts is not None
     assert dimension.direction is not None
@@ -53,6 +53,7 @@ def fill(row: Row, dimension: Dimension, result: Measurement | Verdict) -> None:
 def fail(row: Row, dimension: Dimension, planned: Planned, error: BaseException) -> None:
     """Write what `error` means into `row`."""
     row["message"] = str(error)[:1000]
+    row["judge"] = getattr(error, "judge", None)
     if isinstance(error, Unmeasurable):
         row["reason"] = error.reason
         row["state"] = "unmeasurable"

@@ -12,7 +12,8 @@ from typing import Any
 from pvbench_suite import __version__
 from pvbench_suite.dimensions import Dimension, Registry, load
 from pvbench_suite.errors import NotPerceived
-from pvbench_suite.judge import Judge, configured
+from pvbench_suite.judge import Settings, configured
+from pvbench_suite.judge.service import JudgeService
 from pvbench_suite.perception import profiles
 from pvbench_suite.perception.cache import Cache
 from pvbench_suite.perception.engine import Perception
@@ -56,6 +57,7 @@ class Run:
     options: Options
     suite: Suite
     jobs: dict[Key, Job] = field(default_factory=dict)
+    judge: JudgeService | None = None
 
     @cached_property
     def registry(self) -> Registry:
@@ -73,10 +75,13 @@ class Run:
         """Who perceives."""
         return profiles.load(self.options.profile)
 
-    @cached_property
-    def judge(self) -> Judge | None:
-        """Who judges, or None."""
-        return configured()
+    def hire(self, settings: Settings | None, share: Path | None, workers: int) -> None:
+        """Make the judge of this process, if one is asked for."""
+        self.judge = configured(settings, self.digest, self.folders_of, share=share, workers=workers)
+
+    def folders_of(self, video: Video) -> list[Path]:
+        """Return the cache folders of the model that a video is of."""
+        return self.cache_folders(next(m for m in self.options.models if m.name == video.model))
 
     def folder(self, model: ModelDir) -> Path:
         """Return where the journal and reports of a model go."""

@@ -37,7 +37,7 @@ CLOSED_FORM: dict[str, tuple[Callable[[float], float], float]] = {
     "R21_seg": (lambda k: k if k > 0.2 else math.nan, 0.005),
     "R22": (lambda a: math.sin(math.radians(a) / 2), 0.001),
     "R22_mass": (lambda e: e / (2.0 + e), 0.001),
-    "R24": (lambda p: p - 0.1 if p > 0.3 else math.nan, 0.06),  # less two standard errors of the radii
+    "R24": (lambda p: p - 0.12 if p > 0.3 else math.nan, 0.15),  # two standard errors, and 3 % of each radius
 }
 
 
