@@ -1,6 +1,7 @@
 """CPU of a run against bare pytest with as many items, in one go: ``python benchmarks/plugin_overhead.py [videos]``.
 
-Nothing is perceived (the simulator profile without truth), so what is measured is planning, collection, recording, journal and reports.
+Nothing is perceived (the simulator profile without truth), so what is measured is planning, collection, recording,
+journal and reports.
 The budget of the design is 1.4 times bare CPU and 0.5 ms a pair.
 """
 

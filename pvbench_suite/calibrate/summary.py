@@ -121,13 +121,11 @@ def summarise(
     drawn = [v[rng.integers(0, v.size, (_REPEATS, v.size))] if v.size else np.empty((_REPEATS, 0)) for v in values]
     spread = _statistics(doses, drawn, direction, cuts)
     for name, value in found.items():
-        low, high = (
-            (_number(x) for x in np.nanpercentile(spread[name], [2.5, 97.5])) if name in spread else (None, None)
-        )
+        low, high = _interval(spread[name])
         if name == "smallest_dose":
             scale = [*doses, math.inf]
             out[name] = _number(scale[int(value)])
-            out["interval"][name] = [_number(scale[math.floor(k)]) if k is not None else None for k in (low, high)]
+            out["interval"][name] = [None if k is None else _number(scale[math.floor(k)]) for k in (low, high)]
         else:
             out[name] = _number(float(value))
             out["interval"][name] = [low, high]
@@ -170,6 +168,12 @@ def _dose(
     entry["auc"] = float(auc(lawful, values, direction)) if values.size and lawful.size and dose > 0 else None
     entry["unmeasurable"] = reasons(runs)
     return entry
+
+
+def _interval(sample: Floats) -> tuple[float | None, float | None]:
+    """Return the 2.5th and 97.5th percentile of the finite part of a bootstrap sample, or None twice."""
+    fine = sample[np.isfinite(sample)]
+    return (float(np.percentile(fine, 2.5)), float(np.percentile(fine, 97.5))) if fine.size else (None, None)
 
 
 def _number(x: float) -> float | None:

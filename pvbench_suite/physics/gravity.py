@@ -100,7 +100,8 @@ def gravity_error(
     terminal_speed : float, optional
         Terminal speed [world units/s] of a light object: flights with more than a tenth of g of drag are exempt.
     allowance : float
-        Share of g that the imaging itself may bend a lawful fall by, taken off each flight's error; 0 in a 3D world.  In
+        Share of g that the imaging itself may bend a lawful fall by, taken off each flight's error; 0 in a 3D world.
+         In
         the picture plane perspective and lens change the acceleration along the way.
 
     Returns

@@ -85,9 +85,9 @@ def test_a_record_refuses_wrong_shapes_and_says_wanted_and_got() -> None:
     """The message names record, field, wanted and got."""
     with pytest.raises(RecordError, match=r"Interpolation.error: wanted shape \(M\) = \(3\), got \(2,\)"):
         Interpolation(np.arange(3.0), np.zeros(2), np.zeros(3), (4, 6))
+    n, t = np.zeros((2, 1)), np.arange(2.0)
+    three, two = np.zeros((2, 1, 3)), np.zeros((2, 1, 2))
     with pytest.raises(RecordError, match=r"Bodies.diameter: wanted shape \(N\) = \(1\)"):
-        n, t = np.zeros((2, 1)), np.arange(2.0)
-        three, two = np.zeros((2, 1, 3)), np.zeros((2, 1, 2))
         Bodies(t, three, two, n, n, n.astype(bool), np.ones(2), ("a",), ("sphere",), (4, 5))
 
 

@@ -50,7 +50,7 @@ def test_two_workers_keep_the_totals(pytester: pytest.Pytester, model: Path) -> 
     """With -n 2 every judgement is asked once."""
     with serving() as server:
         assert pytester.runpytest_subprocess(*judged(model, server.url, "-n", "2")).ret == 0
-        assert len([t for t in server.texts]) == 6
+        assert len(list(server.texts)) == 6
     assert {r["state"] for r in rows(model).values()} == {"scored"}
 
 

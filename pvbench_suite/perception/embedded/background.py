@@ -177,8 +177,8 @@ def _without_shadows(strong: Mask, shade: Mask, dim: Image) -> Mask:
     pixels = np.maximum(np.bincount(flat, minlength=count), 1)
     dimmed = np.bincount(flat, weights=shade.ravel(), minlength=count) / pixels
     depth = np.maximum(np.bincount(flat, weights=-dim.ravel(), minlength=count) / pixels, 1e-6)
-    edge = np.bincount(labels[rim], weights=steep[rim], minlength=count)
-    edge /= np.maximum(np.bincount(labels[rim], minlength=count), 1)
+    edge = np.bincount(labels[rim], weights=steep[rim], minlength=count).astype(float)
+    edge = edge / np.maximum(np.bincount(labels[rim], minlength=count), 1)
     soft = (dimmed > ALL_OVER) & (edge < SOFT * depth)
     soft[0] = False
     return strong & ~soft[labels]

@@ -95,7 +95,7 @@ def region_of(mask: Mask, image: Bytes, whole: bool = True) -> Region:
 
 
 def regions(foreground: Mask, image: Bytes) -> list[Region]:
-    """Return the connected regions of `foreground` (h, w) that are large and thick enough to be bodies, largest first."""
+    """Return the connected regions of `foreground` (h, w) large and thick enough to be bodies, largest first."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats(foreground.astype(np.uint8), connectivity=8)
     least = max(PIXELS, AREA * foreground.size)
     thick = cv2.distanceTransform(np.pad(foreground, 1, mode="edge").astype(np.uint8), cv2.DIST_L2, 3)[1:-1, 1:-1]
@@ -142,4 +142,4 @@ def shape_match(a: Region, b: Region) -> float:
         return out
 
     p, q = centred(scaled), centred(b.mask)
-    return float(np.count_nonzero(p & q) / max(np.count_nonzero(p | q), 1))
+    return float(int(np.count_nonzero(p & q)) / max(int(np.count_nonzero(p | q)), 1))

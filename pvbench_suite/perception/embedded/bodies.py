@@ -28,8 +28,7 @@ USUAL = 1.0
 
 
 def centroids(masks: Masks) -> tuple[Floats, Floats, Floats]:
-    """Return centroids (T, N, 2) [px of the full frame], areas (T, N) [px of the grid], and whether a mask meets the
-    border.
+    """Return centroids (T, N, 2) [px of the full frame], areas (T, N) [px of the grid], and meetings with the border.
 
     Centroids are NaN and areas 0 where an object is not seen.
     """

@@ -12,6 +12,7 @@ still: nothing says otherwise.
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 
 import cv2
@@ -43,7 +44,7 @@ REMEDY = "use a profile with depth and cameras, for example --pv-perception refe
 
 
 def normalized(y: Bytes) -> Bytes:
-    """Return luma (h, w) with the local mean removed and the local contrast evened out, centred on 128 (flat where there is none)."""
+    """Return luma (h, w) with local mean and contrast evened out, centred on 128 (flat where there is none)."""
     f = y.astype(np.float32)
     d = f - cv2.GaussianBlur(f, (0, 0), 6.0)
     contrast = np.sqrt(cv2.GaussianBlur(d * d, (0, 0), 6.0))
@@ -127,7 +128,7 @@ def _cut(clip: Clip, kept: Indices) -> bool:
     """Return whether some frame step changes a large part of the picture, and far more than the steps around it."""
     small = [luma(shrink(clip.frames[k], 64)).astype(np.float32) for k in kept]
     small = [y - float(np.median(y)) for y in small]
-    change = np.array([np.mean(np.abs(b - a) > CUT_LEVELS) for a, b in zip(small, small[1:], strict=False)])
+    change = np.array([np.mean(np.abs(b - a) > CUT_LEVELS) for a, b in itertools.pairwise(small)])
     for k in np.flatnonzero(change >= CUT_SHARE):
         around = np.concatenate([change[max(0, k - 4) : k], change[k + 1 : k + 5]])
         if around.size and change[k] >= CUT_FACTOR * np.median(around):

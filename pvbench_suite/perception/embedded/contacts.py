@@ -17,6 +17,7 @@ turns from down
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -59,7 +60,7 @@ class _Kink:
 
 
 def _line(t: Floats, x: Floats, at: float) -> tuple[Floats, Floats, Floats]:
-    """Return position and velocity at `at`, and the standard error (2,) of the velocity, of a quadratic (or line) fit."""
+    """Return position and velocity at `at`, and the standard error (2,) of the velocity, of a fit up to the square."""
     s = t - at
     degree = 2 if len(t) >= 5 else 1
     design = np.vander(s, degree + 1, increasing=True)
@@ -77,7 +78,7 @@ def kinks(t: Floats, path: Floats, diameter: float) -> list[_Kink]:
     step = float(np.median(np.diff(t))) if len(t) > 1 else 1 / 24
     reach = max(SIDE, 4.2 * step)
     found: list[tuple[float, _Kink]] = []
-    for a, b in zip(known, known[1:], strict=False):
+    for a, b in itertools.pairwise(known):
         if t[b] - t[a] > max(0.3, 3 * step):
             continue
         at = 0.5 * (t[a] + t[b])
@@ -133,7 +134,7 @@ def airborne(bodies: Bodies, n: int, cuts: list[float]) -> NDArray[np.bool_]:
         return out
     known = np.isfinite(bodies.uv[:, n]).all(axis=-1)
     edges = [-np.inf, *cuts, np.inf]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         inside = np.flatnonzero(known & (t > start) & (t < stop))
         for run in _parts(inside, t):
             part = _moving(run, t, np.asarray(bodies.uv[:, n], dtype=float), diameter)

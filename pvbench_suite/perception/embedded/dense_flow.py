@@ -13,6 +13,7 @@ object is not smeared over its flat surroundings.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -71,7 +72,7 @@ def dis(a: Bytes, b: Bytes) -> Field:
 def _chained(steps: Sequence[Bytes]) -> Field:
     """Return the flow from the first to the last luma of `steps`, composed of the flows between neighbours."""
     total = dis(steps[0], steps[1])
-    for a, b in zip(steps[1:], steps[2:], strict=False):
+    for a, b in itertools.pairwise(steps):
         total = total + warp(dis(a, b), total)
     return total
 
@@ -97,8 +98,7 @@ def _shifts(a: Bytes, b: Bytes) -> list[tuple[int, int]]:
 
 
 def _still(a: Image, b: Image, motion: Field, noise: float) -> Mask:
-    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion` on the
-    whole.
+    """Return the pixels (h, w) of the regions that neither change from `a` to `b` nor move by DIS `motion`.
 
     Texture decides: DIS invents motion on flat ground, but an edge that moved would have changed.
     """
@@ -127,7 +127,7 @@ def _best(a: Image, b: Image, flows: list[Field], bonus: list[float], still: Mas
 
 
 def inverse(flow: Field, otherwise: Field) -> Field:
-    """Return the flow back along `flow` (h, w, 2): each pixel drops its own on where it lands; `otherwise` elsewhere."""
+    """Return the flow back along `flow` (h, w, 2): each pixel drops its own where it lands; `otherwise` elsewhere."""
     h, w = flow.shape[:2]
     y, x = np.mgrid[:h, :w]
     column, row = np.rint(x + flow[..., 0]).astype(np.intp), np.rint(y + flow[..., 1]).astype(np.intp)
@@ -179,7 +179,7 @@ def two_way(a: Image, b: Image, steps: Sequence[Bytes]) -> tuple[Field, Field, M
     forth = _best(a, b, [zero, *there], free + [0.0] * len(there), still_a)
     home = _best(b, a, [zero, *back], free + [0.0] * len(back), still_b)
     for flows in ([zero], []):
-        extra = free[: len(flows)] + [0.0, AGREE]
+        extra = [*free[: len(flows)], 0.0, AGREE]
         new = _best(a, b, [*flows, forth, inverse(home, forth)], extra, still_a)
         home = _best(b, a, [*flows, home, inverse(forth, home)], extra, still_b)
         forth = new

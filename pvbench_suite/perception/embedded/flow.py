@@ -55,8 +55,10 @@ class DisFlow:
     def __call__(self, clip: Clip, records: Mapping[str, Any]) -> Flow:
         """Return the flow of pairs spread evenly over `clip`.
 
-        The flow is NaN where a pixel has no counterpart: background that is about to be covered (it stood still before, and
-        nothing of the second frame comes from it) or was just uncovered, and whatever resembles nothing (a blurred hand).
+        The flow is NaN where a pixel has no counterpart: background that is about to be covered (it stood still
+        before, and
+        nothing of the second frame comes from it) or was just uncovered, and whatever resembles nothing (a blurred
+        hand).
 
         Raises
         ------

@@ -104,7 +104,7 @@ def _groups(
 
 
 def outlined(image: Image, place: Mask, step: float) -> float:
-    """Return the share of the outline of `place` (h, w) across which `image` (h, w, 3) changes by at least `step` [levels]."""
+    """Return the share of the outline of `place` (h, w) across which `image` (h, w, 3) changes by `step` [levels]."""
     kernel = np.ones((3, 3), np.uint8)
     m = place.astype(np.uint8)
     outside = cv2.dilate(m, kernel, iterations=3) - cv2.dilate(m, kernel)

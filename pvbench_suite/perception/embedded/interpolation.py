@@ -17,7 +17,7 @@ from pvbench_suite.video.types import Clip
 
 #: Working size [px]; most triples of a clip; least change of the outer frames that is motion [levels]; least share
 #: moving.
-LONGEST, TRIPLES, CHANGE, SHARE = 320, 100, 8.0, 5e-4
+LONGEST, TRIPLES, CHANGE, SHARE = 320, 32, 8.0, 5e-4
 
 
 def between(a: Image, b: Image, ab: Field, ba: Field, at: float) -> Image:

@@ -22,7 +22,6 @@ from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Masks
 from pvbench_suite.video.types import Clip
 
-
 #: Name of the layer of everything that moves and is not understood.
 OTHER = "other motion"
 

@@ -9,6 +9,8 @@ how long it is seen, and how much of all that moves in the clip the accepted obj
 
 from __future__ import annotations
 
+import itertools
+
 import cv2
 import numpy as np
 
@@ -48,9 +50,7 @@ def quality(path: Path, pace: float) -> float:
     strange = float(np.median([unlike(r.look, look) for r in pick]))
     solid = float(np.median([solidity(r) for r in pick]))
     parts = len(whole) / len(times)
-    shape = (
-        float(np.median([shape_match(a, b) for a, b in zip(pick, pick[1:], strict=False)])) if len(pick) > 1 else 0.0
-    )
+    shape = float(np.median([shape_match(a, b) for a, b in itertools.pairwise(pick)])) if len(pick) > 1 else 0.0
     return (
         _ramp(shape, 0.62, 0.76)
         * _ramp(change, 0.35, 0.1)

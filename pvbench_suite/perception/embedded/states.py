@@ -9,6 +9,8 @@ the open is unexplained.  Appearing is the same in reverse.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ def object_states(bodies: Bodies, masks: Masks) -> NDArray[np.int8]:
 def _gaps(seen: NDArray[np.intp], frames: int) -> list[tuple[int, int]]:
     """Return the runs of frames [start, stop) in which an object is not seen."""
     edges = [-1, *seen.tolist(), frames]
-    return [(a + 1, b) for a, b in zip(edges, edges[1:], strict=False) if b > a + 1]
+    return [(a + 1, b) for a, b in itertools.pairwise(edges) if b > a + 1]
 
 
 def _why(bodies: Bodies, masks: Masks, areas: Floats, n: int, start: int, stop: int) -> int:

@@ -27,7 +27,7 @@ COST = 2.2
 
 
 def summary(path: Path) -> tuple[Floats, float]:
-    """Return the usual look of `path` and its usual area [px], from its whole sightings (from all, if there are none)."""
+    """Return the usual look of `path` and its usual area [px], from its whole sightings (all, if there are none)."""
     whole: list[Region] = [r for r in path.seen.values() if r.whole] or list(path.seen.values())
     look = np.median([r.look for r in whole], axis=0)
     return np.asarray(look), float(np.median([r.area for r in whole]))

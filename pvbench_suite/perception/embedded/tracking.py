@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from pvbench_suite.perception.embedded.background import Mask
@@ -105,7 +106,7 @@ def _placed(path: Path, t: int, target: Mask) -> Mask:
 
 
 def share(paths: list[Path], t: int, blob: Mask, image: Bytes) -> list[tuple[Region | None, Floats]]:
-    """Return the part of `blob` (h, w) that each of `paths` makes in frame `t` (None: hidden), and each one's centre."""
+    """Return the part of `blob` (h, w) that each of `paths` makes in frame `t` (None: hidden), and its centre."""
     rows, columns = np.nonzero(blob)
     margin = int(max(p.shape.diameter for p in paths)) + 4
     r0, c0 = max(rows.min() - margin, 0), max(columns.min() - margin, 0)
@@ -137,7 +138,7 @@ def share(paths: list[Path], t: int, blob: Mask, image: Bytes) -> list[tuple[Reg
     return out
 
 
-def _claims(path: Path, t: int, labels: Floats, count: int) -> Floats:
+def _claims(path: Path, t: int, labels: NDArray[np.int32], count: int) -> Floats:
     """Return how much of the predicted shape of `path` lies on each of the `count` regions of frame `t`, (count,)."""
     under = labels[path.shape.paste(labels.shape, path.shift(t))].astype(int)
     return np.bincount(under, minlength=count + 1)[1 : count + 1] / max(path.shape.area, 1)
@@ -161,9 +162,10 @@ def advance(paths: list[Path], t: int, found: list[Region], image: Bytes) -> lis
         if len(group) == 1:
             paths[group[0]].add(t, judged(paths[group[0]], found[j]))
             continue
-        for i, (region, centre) in zip(group, share([paths[i] for i in group], t, labels == j + 1, image), strict=True):
-            if region is not None:
-                paths[i].add(t, region, centre)
+        parts = share([paths[i] for i in group], t, labels == j + 1, image)
+        for i, (part, centre) in zip(group, parts, strict=True):
+            if part is not None:
+                paths[i].add(t, part, centre)
     return _rest(paths, t, [r for j, r in enumerate(found) if j not in groups], image)
 
 
@@ -195,7 +197,7 @@ def _rest(paths: list[Path], t: int, left: list[Region], image: Bytes) -> list[P
 
 
 def follow(found: list[list[Region]], stack: Bytes, pace: float) -> list[Path]:
-    """Return all paths through the regions `found` of each frame of `stack` (T, h, w, 3); frames are `pace` [s] apart."""
+    """Return all paths through the regions `found` of each frame of `stack` (T, h, w, 3), `pace` [s] apart."""
     live: list[Path] = []
     closed: list[Path] = []
     patience = max(2, round(PATIENCE / pace))

@@ -97,7 +97,7 @@ def _record(
     grid = (images[0].shape[0], images[0].shape[1])
     uv = np.stack(paths, axis=1) if paths else np.zeros((len(images), 0, 2))
     full = to_full(uv, grid, clip.hw) if uv.size else uv
-    visible = np.isfinite(full).all(axis=-1)
+    visible = np.asarray(np.isfinite(full).all(axis=-1), dtype=bool)
     return Tracks(
         np.asarray(masks.times),
         full.astype(np.float32),
