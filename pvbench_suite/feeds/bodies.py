@@ -78,8 +78,12 @@ def states(bodies: Bodies, masks: Masks, depth: Depth | None) -> NDArray[np.int8
 
 def flights(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int) -> list[Flight]:
     """Return the airborne intervals of object `n`; a frame in which it is not seen is missing, not a landing."""
+    runs = contacts.flights(n)
+    if bodies.planar and not runs:
+        # In the plane only what is surely free counts as airborne, so a fall that stays away cannot be told from one unseen.
+        raise Unmeasurable("no_airborne", "no interval is surely free flight in the picture plane", detectable=False)
     where, line = path(bodies, n), rays(bodies, cameras, n)
-    return [Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in contacts.flights(n)]
+    return [Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in runs]
 
 
 def collisions(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, brief: Brief) -> list[list[Collision]]:

@@ -31,7 +31,7 @@ from pvbench_suite.perception.types import Bodies, Contacts
 from pvbench_suite.video.types import Clip
 
 #: Time on either side of an instant from which velocities are taken [s].
-SIDE = 0.17
+SIDE = 0.21
 #: A kink is a change of velocity beyond this many standard errors, this many diameters per second, and this share of
 #: the speed before it (a grazing touch is no contact that a path could show).
 SIGMAS, LEAST, SHARE = 6.0, 1.5, 0.35
@@ -60,9 +60,12 @@ class _Kink:
 
 
 def _line(t: Floats, x: Floats, at: float) -> tuple[Floats, Floats, Floats]:
-    """Return position and velocity at `at`, and the standard error (2,) of the velocity, of a fit up to the square."""
+    """Return position and velocity at `at`, and the standard error (2,) of the velocity, of a quadratic fit.
+
+    A line would take the bend of a fall for a kink.
+    """
     s = t - at
-    degree = 2 if len(t) >= 5 else 1
+    degree = 2
     design = np.vander(s, degree + 1, increasing=True)
     c, *_ = np.linalg.lstsq(design, x, rcond=None)
     rest = x - design @ c
@@ -76,7 +79,7 @@ def kinks(t: Floats, path: Floats, diameter: float) -> list[_Kink]:
     """Return the kinks of a path (T, 2), NaN where it is not known, in order of time; the strongest of close ones."""
     known = np.flatnonzero(np.isfinite(path).all(axis=-1))
     step = float(np.median(np.diff(t))) if len(t) > 1 else 1 / 24
-    reach = max(SIDE, 4.2 * step)
+    reach = max(SIDE, 5.2 * step)
     found: list[tuple[float, _Kink]] = []
     for a, b in itertools.pairwise(known):
         if t[b] - t[a] > max(0.3, 3 * step):
@@ -84,7 +87,7 @@ def kinks(t: Floats, path: Floats, diameter: float) -> list[_Kink]:
         at = 0.5 * (t[a] + t[b])
         left = known[(t[known] <= t[a]) & (t[known] >= at - reach)]
         right = known[(t[known] >= t[b]) & (t[known] <= at + reach)]
-        if len(left) < 3 or len(right) < 3:
+        if len(left) < 4 or len(right) < 4:
             continue
         _, v0, e0 = _line(t[left], path[left], at)
         _, v1, e1 = _line(t[right], path[right], at)
@@ -181,7 +184,16 @@ def _flies(bodies: Bodies, n: int, part: NDArray[np.intp], diameter: float) -> b
         return False
     if turn[0] > SIDEWAYS * speed or c[2, 1] <= 0:
         return False
-    return not any(_gap(bodies, n, m, int(k)) < TOUCH for m in range(len(bodies.names)) if m != n for k in part)
+    return not _accompanied(bodies, n, part)
+
+
+def _accompanied(bodies: Bodies, n: int, part: NDArray[np.intp]) -> bool:
+    """Return whether another object stays at the side of `n`; one met at either end (its shadow, say) does not."""
+    inner = part[2:-2]
+    for m in range(len(bodies.names)):
+        if m != n and sum(_gap(bodies, n, m, int(k)) < TOUCH for k in inner) > 0.25 * len(inner):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

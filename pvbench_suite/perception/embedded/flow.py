@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from pvbench_suite.errors import NotPerceived
-from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, two_way, unchanged, unmatched
+from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, thin, two_way, unchanged, unmatched
 from pvbench_suite.perception.embedded.frames import Floats, Indices, distinct, shrink
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Flow
@@ -102,6 +102,6 @@ def _pair(clip: Clip, kept: Indices, first: int, second: int) -> tuple[Field, Fi
         gone &= unchanged(a, _image(clip, kept[first - step]), noise)
     if second + step < len(kept):
         new &= unchanged(b, _image(clip, kept[second + step]), noise)
-    forth[gone | unmatched(a, b, forth, noise)] = np.nan
-    back[new | unmatched(b, a, back, noise)] = np.nan
+    forth[gone | thin(forth) | unmatched(a, b, forth, noise)] = np.nan
+    back[new | thin(back) | unmatched(b, a, back, noise)] = np.nan
     return forth, back, a[..., 0], b[..., 0]
