@@ -80,7 +80,7 @@ def flights(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int)
     """Return the airborne intervals of object `n`; a frame in which it is not seen is missing, not a landing."""
     runs = contacts.flights(n)
     if bodies.planar and not runs:
-        # In the plane only what is surely free counts as airborne, so a fall that stays away cannot be told from one unseen.
+        # In the plane only what is surely free counts as airborne: a fall that stayed away could be one unseen.
         raise Unmeasurable("no_airborne", "no interval is surely free flight in the picture plane", detectable=False)
     where, line = path(bodies, n), rays(bodies, cameras, n)
     return [Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in runs]
