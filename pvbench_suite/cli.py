@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from pvbench_suite import __version__, suite
 from pvbench_suite.errors import PVBenchError, UserError
+from pvbench_suite.calibrate.cli import app as calibrate_app
 from pvbench_suite.judge.cli import app as judge_app
 from pvbench_suite.prompts.cli import app as prompts_app
 
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Scores folders of generated videos along 46 dimensions of semantic, perceptual and physical plausibility.",
 )
+app.add_typer(calibrate_app, name="calibrate", help="Dose-response of the kernels on closed-form worlds.")
 app.add_typer(judge_app, name="judge", help="Check judges, compare them with each other and with numbers.")
 app.add_typer(prompts_app, name="prompts", help="List, show, export and check prompt groups.")
 

@@ -198,10 +198,14 @@ def _pair_values(
         weight = None if of is None else of[where]
         return np.bincount(region[where], weight, minlength=regions).astype(np.float64)
 
-    count, open_count = total(moving), total(moving & ~hidden)
-    # A list that hides more than half of what moves is refused.
-    refused = open_count < 0.5 * count
-    used = moving & (~hidden | refused[region])
+    with np.errstate(invalid="ignore"):
+        leaving = moving & (np.hypot(f[..., 0], f[..., 1]) > max(gate, 4.0 * noise))
+    # A list that hides more than half of what moves by its own flow, over the whole frame, is refused.  One region may
+    # be hidden as a whole: an object that passes behind another, or still ground that something covers.  Such ground is
+    # in motion by the flow back alone, and of its rim the range map hides only a part: it does not make a region count.
+    refused = bool((leaving & ~hidden).sum() < 0.5 * leaving.sum())
+    used = moving if refused else moving & ~hidden
+    count = total(used & leaving)
     valid = (count >= _SHARE * height * width - 1e-9) & (count > 0)
     way = total(used, size)
     return np.where(valid, total(used, lost) / np.where(way > 0, way, 1.0), np.nan)
