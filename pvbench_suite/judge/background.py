@@ -20,16 +20,19 @@ class Background:
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
         self.closed = False
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self.closed:
             raise RuntimeError(f"{self._name} is closed")
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
-            self._thread.start()
-        return self._loop
+        # Several threads may ask first; two loops would not know each other's tasks.
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                self._thread.start()
+            return self._loop
 
     def soon(self, call: Callable[[], None]) -> None:
         """Call `call` in the loop's thread, and return at once."""

@@ -208,6 +208,6 @@ def unmatched(a: Image, b: Image, flow: Field, noise: float) -> Mask:
 def thin(flow: Field) -> Mask:
     """Return the moving pixels (h, w) of structures too thin for the matched neighbourhood: strings, twigs, seams."""
     moving = (np.hypot(flow[..., 0], flow[..., 1]) > STILL).astype(np.uint8)
-    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (PATCH, PATCH))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (PATCH + 2, PATCH + 2))
     thick = cv2.dilate(cv2.morphologyEx(moving, cv2.MORPH_OPEN, disc), np.ones((3, 3), np.uint8))
     return np.asarray((moving > 0) & (thick == 0))
