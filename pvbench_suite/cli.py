@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from pvbench_suite import __version__, suite
-from pvbench_suite.errors import PVBenchError, UserError
 from pvbench_suite.calibrate.cli import app as calibrate_app
+from pvbench_suite.errors import PVBenchError, UserError
 from pvbench_suite.judge.cli import app as judge_app
 from pvbench_suite.prompts.cli import app as prompts_app
 
