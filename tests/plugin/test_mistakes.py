@@ -14,7 +14,7 @@ from tests.plugin.world import ROOT, arguments, group, prompts, video
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one video."""
     folder = tmp_path_factory.mktemp("runs") / "wan"
-    video(folder / "t2v" / "s001.mp4")
+    video(folder / "t2v" / "clip.mp4")
     return folder
 
 
@@ -127,7 +127,7 @@ def test_a_model_folder_inside_another_project_runs_neither_its_conftest_nor_its
     pytester.makeconftest("raise SystemExit('the conftest of the training repository ran')")
     pytester.makeini("[pytest]\naddopts = --no-such-option\n")
     folder = pytester.path / "train" / "runs" / "x"
-    video(folder / "t2v" / "s001.mp4")
+    video(folder / "t2v" / "clip.mp4")
     result = pytester.runpytest_subprocess(*arguments(folder), "-k", "R16")
     assert result.ret == 0
     assert "training repository" not in result.stdout.str() + result.stderr.str()
