@@ -80,7 +80,10 @@ def finish(item: pytest.Item, report: pytest.TestReport, row: Row) -> None:
     report.outcome = OUTCOMES[clean["state"]]  # type: ignore[assignment]
     if report.outcome == "passed":
         report.longrepr = None
-    elif report.longrepr is None:
+    elif report.outcome == "failed" and report.when == "setup":
+        # The pair failed, whichever phase showed it; pytest would count a failed set-up as an error of the test.
+        report.when = "call"
+    if report.outcome != "passed" and report.longrepr is None:
         report.longrepr = line(clean)
     shown = ("state", "score", "value", "unit", "n", "reason", "scorer", "profile")
     properties: list[tuple[str, object]] = [(k, clean[k]) for k in shown if clean[k] not in (None, "")]

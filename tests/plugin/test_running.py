@@ -162,6 +162,8 @@ def test_a_broken_video_is_broken_in_every_dimension(pytester: pytest.Pytester) 
     (model / "t2v" / "s002.mp4").write_text("this is no video")
     result = pytester.runpytest_subprocess(*arguments(model))
     assert result.ret == 1
+    assert result.parseoutcomes()["failed"] == 8
+    assert "errors" not in result.parseoutcomes()
     found = rows(model)
     assert {r["state"] for (v, _), r in found.items() if v == "s002"} == {"broken_video"}
     assert found["s001", "R16"]["state"] == "scored"
