@@ -2,14 +2,14 @@
 
 import pytest
 
-from pvbench_suite.feeds import bodies as feed
+from pvbench_suite.feeds.events import collisions
 from pvbench_suite.physics.momentum import momentum_error
 from pvbench_suite.physics.worst import worst
 
 
 @pytest.mark.dimension("R22")
 def test_r22_momentum(bodies, contacts, optional, brief, grade):
-    pairs = feed.collisions(bodies, contacts, optional("cameras"), brief)
+    pairs = collisions(bodies, contacts, optional("cameras"), brief)
 
     def error(k):
         i, j = pairs[k][0].pair

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pvbench_suite.feeds import bodies as feed
+from pvbench_suite.feeds.events import energy_chains
 from pvbench_suite.physics.energy import energy_gain
 
 
 @pytest.mark.dimension("R23")
 def test_r23_energy(bodies, contacts, optional, brief, grade):
-    levels, errors = feed.energy_chains(bodies, contacts, optional("cameras"), brief)
-    grade(energy_gain(levels, errors))
+    levels, errors, driven = energy_chains(bodies, contacts, optional("cameras"), brief)
+    grade(energy_gain(levels, errors, driven))

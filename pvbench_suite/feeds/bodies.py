@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pvbench_suite.errors import NotPerceived, Unmeasurable
-from pvbench_suite.perception.types import Bodies, Cameras, Contacts, Depth, Masks
-from pvbench_suite.physics.energy import bounce_levels, pendulum_levels
+from pvbench_suite.errors import NotPerceived
+from pvbench_suite.perception.types import Bodies, Cameras, Contacts, Depth, Masks, Tracks
+from pvbench_suite.physics import series
 from pvbench_suite.physics.gravity import Flight
-from pvbench_suite.physics.momentum import Collision, velocity_change
 from pvbench_suite.physics.permanence import object_states
 from pvbench_suite.physics.robust import regularise_depth
 from pvbench_suite.physics.series import median_dt
-from pvbench_suite.physics.series import motion as image_motion
 from pvbench_suite.prompts.brief import Brief
 
 Floats = NDArray[np.float64]
+
+#: Share of g by which perspective and lens bend a lawful fall in the picture plane: the real fall `mor_falling_ball`
+#: (a laboratory recording) reads 0.29, its reversal 0.30.
+PLANAR_BEND = 0.22
+
+#: Least horizontal part of a camera's axis for it to be turned level (70 deg of pitch).
+_LEVEL = 0.34
+#: Longest time [s] out of sight over which a flight is held to go on.
+_UNSEEN = 0.5
 
 
 def path(bodies: Bodies, n: int) -> Floats:
@@ -34,11 +42,6 @@ def extent(bodies: Bodies, n: int) -> float:
     return float(bodies.diameter[n])
 
 
-#: Share of g by which perspective and lens bend a lawful fall in the picture plane: the real fall `mor_falling_ball`
-#: (a laboratory recording) reads 0.29, its reversal 0.30.
-PLANAR_BEND = 0.22
-
-
 def bend(bodies: Bodies) -> float:
     """Return the share of g that the imaging may bend a lawful fall by: 0 with depth, `PLANAR_BEND` in the plane."""
     return PLANAR_BEND if bodies.planar else 0.0
@@ -50,15 +53,69 @@ def rays(bodies: Bodies, cameras: Cameras | None, n: int) -> Floats | None:
     return None if found is None else found[:, n]
 
 
-def poses(cameras: Cameras | None) -> Floats | None:
-    """Return the camera-to-world poses (T, 4, 4), or None in a planar world."""
-    return None if cameras is None else np.asarray(cameras.Tcw, dtype=float)
+def regular(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int) -> Floats:
+    """Return the world path (T, 3) of object `n` with its depth regularised between contacts; planar: as it is."""
+    where = path(bodies, n)
+    if bodies.planar:
+        return where
+    return regularise_depth(bodies.times, where, contacts.of(n), level_poses(bodies, contacts, cameras))
 
 
-def motion(bodies: Bodies) -> float:
-    """Return the largest image motion of the objects in percent of the frame diagonal."""
+def level_poses(bodies: Bodies, contacts: Contacts, cameras: Cameras | None) -> Floats | None:
+    """Return the poses (T, 4, 4) by which depth is regularised: the cameras', turned level.
+
+    A regular depth is a straight line in time.  What falls or bounces moves so along the ground, but not along the axis
+    of a camera that looks down on it: from 20 deg above, the line would bend a lossless bounce into a gain of 0.07.
+    None in a planar world; the poses as they are where gravity is unknown or a camera looks nearly along it.
+    """
+    if bodies.planar:
+        return None
+    identity = np.broadcast_to(np.eye(4), (len(bodies.times), 4, 4))
+    Tcw = np.array(identity if cameras is None else cameras.Tcw, dtype=float)
+    if contacts.down is None:
+        return Tcw
+    down = np.asarray(contacts.down, dtype=float) / np.linalg.norm(contacts.down)
+    ahead = Tcw[:, :3, 2] - (Tcw[:, :3, 2] @ down)[:, None] * down
+    length = np.linalg.norm(ahead, axis=1)
+    if not (length > _LEVEL).all():
+        return Tcw
+    ahead /= length[:, None]
+    Tcw[:, :3, :3] = np.stack([np.cross(down, ahead), np.broadcast_to(down, ahead.shape), ahead], axis=-1)
+    return Tcw
+
+
+def motion(bodies: Bodies, tracks: Tracks | None = None) -> float:
+    """Return the largest image motion, of the objects and of the static background, in percent of the frame diagonal.
+
+    The background moves by the median over its tracked points; without `tracks` it is not asked.
+    """
+    dt = median_dt(bodies.times)
+    still = [series.motion([points], bodies.hw, dt) for points in _background(tracks)]
+    return max(series.motion(_image_paths(bodies), bodies.hw, dt), float(np.median(still)) if still else 0.0)
+
+
+def motion_error(bodies: Bodies, tracks: Tracks | None = None) -> float:
+    """Return the largest standard error of what `motion` reads, in percent of the frame diagonal."""
+    still = [series.motion_error([points], bodies.hw) for points in _background(tracks)]
+    return max(series.motion_error(_image_paths(bodies), bodies.hw), float(np.median(still)) if still else 0.0)
+
+
+def _image_paths(bodies: Bodies) -> list[Floats]:
+    """Return the image path (T, 2) of each object [px], NaN where it is not seen."""
     uv = np.where(np.asarray(bodies.present, dtype=bool)[..., None], np.asarray(bodies.uv, dtype=float), np.nan)
-    return image_motion([uv[:, n] for n in range(len(bodies.names))], bodies.hw, median_dt(bodies.times))
+    return [uv[:, n] for n in range(len(bodies.names))]
+
+
+def _background(tracks: Tracks | None) -> list[Floats]:
+    """Return up to 40 image paths (T, 2) of background points that are seen in at least half of the frames [px]."""
+    if tracks is None:
+        return []
+    mine = tracks.of(-1)
+    seen = np.asarray(tracks.visible[:, mine], dtype=bool)
+    mine = mine[2 * seen.sum(axis=0) >= len(seen)]
+    chosen = mine[np.linspace(0, len(mine) - 1, min(40, len(mine))).astype(int)]
+    uv = np.asarray(tracks.uv[:, chosen], dtype=float)
+    return list(np.moveaxis(np.where(np.asarray(tracks.visible[:, chosen])[..., None], uv, np.nan), 1, 0))
 
 
 def states(bodies: Bodies, masks: Masks, depth: Depth | None) -> NDArray[np.int8]:
@@ -78,85 +135,20 @@ def states(bodies: Bodies, masks: Masks, depth: Depth | None) -> NDArray[np.int8
 
 def flights(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int) -> list[Flight]:
     """Return the airborne intervals of object `n`; a frame in which it is not seen is missing, not a landing."""
-    runs = contacts.flights(n)
-    if bodies.planar and not runs:
-        # In the plane only what is surely free counts as airborne: a fall that stayed away could be one unseen.
-        raise Unmeasurable("no_airborne", "no interval is surely free flight in the picture plane", detectable=False)
     where, line = path(bodies, n), rays(bodies, cameras, n)
+    runs = _bridged(bodies, contacts, n).flights(n)
     return [Flight(bodies.times[run], where[run], None if line is None else line[run]) for run in runs]
 
 
-def collisions(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, brief: Brief) -> list[list[Collision]]:
-    """Return the collisions of each pair of free bodies, one list per pair in order of their indices.
-
-    Only contacts between two bodies count; velocity changes that the clip is too short to know are left out.
-    """
-    free = set(brief.free(bodies.names))
-    found: dict[tuple[int, int], list[Collision]] = {}
-    for when, i, j in zip(contacts.when, contacts.first, contacts.second, strict=True):
-        i, j = int(i), int(j)
-        if i not in free or j not in free:
-            continue
-        try:
-            changes = [_change(bodies, contacts, cameras, n, float(when)) for n in (i, j)]
-        except Unmeasurable:
-            continue
-        speed = _approach(bodies, i, j, float(when))
-        (dvi, ci), (dvj, cj) = changes
-        found.setdefault((i, j), []).append(Collision(dvi, dvj, speed, ci, cj, (i, j)))
-    return [found[pair] for pair in sorted(found)]
-
-
-def _change(bodies: Bodies, contacts: Contacts, cameras: Cameras | None, n: int, when: float) -> tuple[Floats, Floats]:
-    line = rays(bodies, cameras, n)
-    size = float(bodies.diameter[n])
-    return velocity_change(bodies.times, path(bodies, n), when, size, line, contacts.of(n), poses(cameras))
-
-
-def _approach(bodies: Bodies, i: int, j: int, when: float) -> float:
-    """Return the relative speed of two bodies over the quarter second before a contact (at least two frames)."""
-    gap = path(bodies, i) - path(bodies, j)
-    dt = median_dt(bodies.times)
-    chosen = (
-        (bodies.times < when - 0.5 * dt) & (bodies.times > when - max(0.25, 3.5 * dt)) & np.isfinite(gap).all(axis=1)
-    )
-    if chosen.sum() < 2:
-        return math.nan
-    t = bodies.times[chosen] - bodies.times[chosen].mean()
-    return float(np.linalg.norm((t[:, None] * gap[chosen]).sum(axis=0) / np.square(t).sum()))
-
-
-def energy_chains(
-    bodies: Bodies, contacts: Contacts, cameras: Cameras | None, brief: Brief
-) -> tuple[list[list[float]], list[list[float]]]:
-    """Return the energy levels and their errors, one chain per free body: bounces, or swings about its pivot."""
-    levels: list[list[float]] = []
-    errors: list[list[float]] = []
-    for n in brief.free(bodies.names):
-        if contacts.down is None or bool(np.asarray(contacts.driven[:, n], dtype=bool).all()):
-            continue
-        where = path(bodies, n)
-        if not bodies.planar:
-            where = regularise_depth(bodies.times, where, contacts.of(n), poses(cameras))
-        if contacts.pivot is not None and np.isfinite(contacts.pivot[n]).all():
-            h, se = pendulum_levels(bodies.times, _angle(where - contacts.pivot[n], contacts.down))
-        else:
-            surroundings = contacts.when[(contacts.first == n) & (contacts.second < 0)]
-            h, se = bounce_levels(bodies.times, where, surroundings, contacts.down)
-        if len(h):
-            levels.append(list(h))
-            errors.append(list(se))
-    return levels, errors
-
-
-def _angle(arm: Floats, down: Floats) -> Floats:
-    """Return the signed angle (T,) [rad] of a pendulum's arm from the direction of gravity, in its plane of swing."""
-    g = np.asarray(down, dtype=float) / np.linalg.norm(down)
-    along = arm @ g
-    side = arm - along[:, None] * g
-    axis = side[np.nanargmax(np.linalg.norm(side, axis=1))] if np.isfinite(side).any() else np.array([1.0, 0.0, 0.0])
-    axis = axis / max(float(np.linalg.norm(axis)), 1e-12)
-    return np.asarray(np.arctan2(side @ axis, along))
+def _bridged(bodies: Bodies, contacts: Contacts, n: int) -> Contacts:
+    """Return `contacts` with object `n` airborne in the frames that do not see it, between two in which it flies."""
+    airborne = np.array(contacts.airborne, dtype=bool)
+    flying = np.flatnonzero(airborne[:, n])
+    for a, b in pairwise(flying):
+        known = bodies.times[b] - bodies.times[a] <= _UNSEEN
+        if known and b - a > 1 and not np.asarray(bodies.present[a + 1 : b, n], dtype=bool).any():
+            airborne[a + 1 : b, n] = True
+    return replace(contacts, airborne=airborne)
 
 
 def image_down(contacts: Contacts, cameras: Cameras | None) -> Floats:

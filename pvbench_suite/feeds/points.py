@@ -12,7 +12,9 @@ from pvbench_suite.physics.series import present_median
 Floats = NDArray[np.float64]
 
 #: Enough background points to know the size of the background.
-_POINTS = 60
+_POINTS = 40
+#: Most rounds of medians, and the change of the log size below which they end.
+_ROUNDS, _SETTLED = 10, 1e-5
 
 
 def xyz(tracks: Tracks) -> Floats:
@@ -29,22 +31,32 @@ def xyz(tracks: Tracks) -> Floats:
 
 
 def background_size(tracks: Tracks) -> Floats | None:
-    """Return the size (T,) of the static background, the median over point pairs of the log distance, exponentiated.
+    """Return the size (T,) of the static background, from the distances of its points: 1 at the median frame.
 
+    Each distance is its own length times the size that all share, found by taking medians over pairs and over frames
+    in turn, so that pairs that come into view or leave it do not change the size.  NaN in frames that see no pair.
     None with fewer than 8 background points: then the reconstruction is taken to have one scale.
     """
     mine = tracks.of(-1)
     if tracks.xyz is None or len(mine) < 8:
         return None
-    chosen = mine[np.linspace(0, len(mine) - 1, min(_POINTS, len(mine))).astype(int)]
+    seen = np.asarray(tracks.visible[:, mine], dtype=bool).sum(axis=0)
+    chosen = np.sort(mine[np.argsort(-seen, kind="stable")[:_POINTS]])
     points = xyz(tracks)[:, chosen]
     i, j = np.triu_indices(len(chosen), 1)
     distance = np.linalg.norm(points[:, i] - points[:, j], axis=-1)
     log = np.log(np.where(distance > 0, distance, np.nan))
-    # Each pair against its own mean length, so that a pair that comes into view does not change the size.
-    with np.errstate(invalid="ignore"):
-        drift = log - present_median(log, axis=0)[None]
-    return np.asarray(np.exp(present_median(drift, axis=1)))
+    # The steps between frames are a start that no pair's absence bends; they alone would add up their noise.
+    steps = present_median(np.diff(log, axis=0), axis=1)
+    size = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(steps), steps, 0.0))])
+    for _ in range(_ROUNDS):
+        before = size
+        with np.errstate(invalid="ignore"):
+            own = present_median(log - size[:, None], axis=0)
+            size = present_median(log - own[None], axis=1)
+        if not np.nanmax(np.abs(size - before), initial=0.0) > _SETTLED:
+            break
+    return np.asarray(np.exp(size - present_median(size)))
 
 
 def unprojected(tracks: Tracks, cameras: Cameras) -> Floats:

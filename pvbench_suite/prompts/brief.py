@@ -7,12 +7,14 @@ its own ("moving_1"), nothing is known of them, and the named assumptions of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.prompts.schema import Group, Object
 
 #: Standard gravity at the surface of the earth [m/s^2].
@@ -80,9 +82,12 @@ class Brief:
         return np.asarray(Rotation.from_rotvec(np.outer(angles, [0.0, 1.0, 0.0])).as_matrix())
 
     def oriented(self, name: str) -> bool:
-        """Return whether the object's orientation can be seen at all (no sphere, no axis of symmetry stated)."""
+        """Return whether the object's orientation can be followed.
+
+        It cannot with a stated sphere or axis of symmetry, nor with an n-fold one whose n is not said.
+        """
         said = self.object(name)
-        return said is None or said.symmetry not in ("axis", "sphere")
+        return said is None or said.symmetry not in ("axis", "sphere", "n-fold")
 
     def mass_ratio(self, first: str, second: str) -> float | None:
         """Return m_first / m_second where the prompt gives both masses, else None."""
@@ -93,18 +98,38 @@ class Brief:
         """Return g [world units/s^2] for an object of longest extent `size` [world units]; None without a metric.
 
         A metric needs the prompt's size in meters and real time; slow motion gives none.
+
+        Raises
+        ------
+        Unmeasurable
+            ``exempt`` where the prompt says that there is no gravity.
         """
+        if self.group is not None and self.group.expect.g_scale == 0.0:
+            raise Unmeasurable("exempt", "the prompt says that there is no gravity")
+        scale = self._scale(name, size)
+        return None if self.group is None or scale is None else EARTH_GRAVITY * self.group.expect.g_scale * scale
+
+    def terminal_speed(self, name: str, size: float) -> float | None:
+        """Return the terminal speed [world units/s] of a light object where the prompt gives it, else None.
+
+        Raises
+        ------
+        Unmeasurable
+            ``exempt`` where the object is light and no metric tells how fast it really is.
+        """
+        said = self.object(name)
+        if said is None or not said.terminal_speed:
+            return None
+        if (scale := self._scale(name, size)) is None:
+            raise Unmeasurable("exempt", "the object is light, and how fast it really moves is not known")
+        return said.terminal_speed * scale
+
+    def _scale(self, name: str, size: float) -> float | None:
+        """Return the world units per meter where size and time are known, for an object of extent `size`."""
         said = self.object(name)
         if self.group is None or said is None or not said.size_m or not self.group.expect.real_time:
             return None
-        return EARTH_GRAVITY * self.group.expect.g_scale * size / said.size_m
-
-    def terminal_speed(self, name: str, size: float) -> float | None:
-        """Return the terminal speed [world units/s] of a light object where the prompt gives it, else None."""
-        said = self.object(name)
-        if said is None or not said.terminal_speed or not said.size_m:
-            return None
-        return said.terminal_speed * size / said.size_m
+        return size / said.size_m if math.isfinite(size) and size > 0.0 else None
 
     @property
     def light_moves(self) -> bool:
