@@ -3,7 +3,8 @@
 Conventions
 -----------
 A run is a number, or the reason why there is none.  Worse is up: where a larger value is better, the signs of the
-percentiles turn.  Intervals are the 2.5th and 97.5th percentiles of a bootstrap over runs, dose by dose.
+percentiles turn.  Intervals are the 2.5th and 97.5th percentiles of a bootstrap over runs, dose by dose.  `chance` is
+the difference between two tables, both drawn from the runs at hand, that 2.5 % of such pairs exceed.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def summarise(
         "runs": sum(len(r) for r in runs),
         "doses": [_dose(d, r, values[0], cuts, direction) for d, r in zip(doses, runs, strict=True)],
         "interval": {},
+        "chance": {},
     }
     if values[0].size == 0:
         return out
@@ -122,6 +124,7 @@ def summarise(
     spread = _statistics(doses, drawn, direction, cuts)
     for name, value in found.items():
         low, high = _interval(spread[name])
+        out["chance"][name] = _chance(spread[name], rng)
         if name == "smallest_dose":
             scale = [*doses, math.inf]
             out[name] = _number(scale[int(value)])
@@ -174,6 +177,15 @@ def _interval(sample: Floats) -> tuple[float | None, float | None]:
     """Return the 2.5th and 97.5th percentile of the finite part of a bootstrap sample, or None twice."""
     fine = sample[np.isfinite(sample)]
     return (float(np.percentile(fine, 2.5)), float(np.percentile(fine, 97.5))) if fine.size else (None, None)
+
+
+def _chance(sample: Floats, rng: np.random.Generator) -> float | None:
+    """Return the 97.5th percentile of the difference of two draws of a statistic, of its size where it has a sign.
+
+    Two tables of as many runs from one distribution differ by more than this, to one side, in 2.5 % of cases.
+    """
+    fine = np.abs(sample[np.isfinite(sample)])
+    return float(np.percentile(fine - rng.permutation(fine), 97.5)) if fine.size else None
 
 
 def _number(x: float) -> float | None:

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.physics.checks import absent
 from pvbench_suite.physics.points import kabsch
+from pvbench_suite.physics.robust import depth_factor
 from pvbench_suite.physics.series import (
     Bools,
     Floats,
@@ -115,12 +116,12 @@ def pose_gate(item: Body, size: float, dt: float, reason: str = "no_pose_change"
         bearing = line / distance[:, None]
     turn[~posed], bearing[~posed], distance[~posed] = np.nan, np.nan, np.nan
     reach = float(np.nanmedian(distance)) if np.isfinite(distance).any() else 0.0
-    view, view_se = gate_range(bearing, dt), se3(bearing)
+    view, view_se, deep = gate_range(bearing, dt), se3(bearing), depth_factor(dt)
     tests = {
-        "turn": (gate_range(turn, dt), 4.0 * se3(turn), _TURN),
+        "turn": (gate_range(turn, dt), deep * se3(turn), _TURN),
         "view": (view, view_se, _TURN),
         "across": (view * reach, view_se * reach, _SHIFT * size),
-        "along": (gate_range(distance, dt), 4.0 * se3(distance), _SHIFT * size),
+        "along": (gate_range(distance, dt), deep * se3(distance), _SHIFT * size),
     }
     # Exact data may sit on a gate; a part in a billion keeps it open.
     if not any(g >= gate * (1 - 1e-9) and g > 4.0 * error for g, error, gate in tests.values()):

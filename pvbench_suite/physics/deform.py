@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.physics.checks import absent
+from pvbench_suite.physics.robust import depth_factor
 from pvbench_suite.physics.series import (
     MAD,
     Floats,
@@ -143,7 +144,7 @@ def _deformation_gate(
     shape, shape_se = gate_range(ratio, dt), se3(ratio)
     changes = [gate_range(v, dt) for v in volumes]
     milder = int(np.argmin(changes))
-    volume, volume_se = changes[milder], math.hypot(se3(image[milder]), 4.0 * se3(distance))
+    volume, volume_se = changes[milder], math.hypot(se3(image[milder]), depth_factor(dt) * se3(distance))
     slack = 1.0 - 1e-9
     deforms = shape >= _SHAPE_GATE * slack and shape > 4.0 * shape_se
     swells = volume >= _VOLUME_GATE * slack and volume > 4.0 * volume_se

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.physics.checks import absent
 from pvbench_suite.physics.series import (
@@ -32,6 +33,9 @@ from pvbench_suite.physics.series import (
 _MOVES = 2.0
 #: A region counts in a pair when its moving pixels are this share of the frame, and as a whole with this many pairs.
 _SHARE, _PAIRS = 0.002, 7
+#: Share of the frame that moves in any pair from which on a clip has motion, though perhaps too little to be measured:
+#: three times what white noise lets pass its gate of four standard deviations.
+_BRIEF = 0.001
 
 
 def sample(field: Floats, x: Floats, y: Floats) -> Floats:
@@ -143,7 +147,9 @@ def flow_inconsistency(
     Raises
     ------
     Unmeasurable
-        no_object, bad_shape, too_few_frames (fewer than 7 pairs), all_nan, no_motion.
+        no_object, bad_shape, too_few_frames (fewer than 7 pairs), all_nan, no_motion (not detectable where something
+        moves that is too small or moves too briefly), too_noisy (in 7 pairs what moves and what has no flow would be
+        enough together, so that motion cannot be excluded).
 
     References
     ----------
@@ -160,12 +166,11 @@ def flow_inconsistency(
     gate = _MOVES * math.hypot(*f.shape[1:3]) / math.hypot(*hw720)
     names, index = np.unique(np.nan_to_num(labels), return_inverse=True)
     index = index.reshape(labels.shape)
-    pairs = np.stack(
-        [_pair_values(f[k], b[k], hidden[k], index[k], len(names), gate, noise) for k in range(len(f))], axis=1
-    )
+    found = [_pair_values(f[k], b[k], hidden[k], index[k], len(names), gate, noise) for k in range(len(f))]
+    pairs = np.stack([values for values, _ in found], axis=1)
     kept = np.flatnonzero(np.isfinite(pairs).sum(axis=1) >= _PAIRS)
     if kept.size == 0:
-        raise absent("no_motion", f"no region moves by {gate:.2g} px in {_PAIRS} pairs", (noise, gate))
+        raise _unmoved(np.array([share for _, share in found]), np.asarray(np.isnan(f).any(axis=-1)), gate, noise)
     values = [time_statistic(smooth(pairs[r], dt), dt) for r in kept]
     worst = int(np.argmax(values))
     return Measurement(
@@ -183,8 +188,11 @@ def flow_inconsistency(
 
 def _pair_values(
     f: Floats, b: Floats, hidden: Bools, region: NDArray[np.intp], regions: int, gate: float, noise: float
-) -> Floats:
-    """Return the inconsistency of each region in one pair; NaN where too few of its pixels move."""
+) -> tuple[Floats, float]:
+    """Return the inconsistency of each region in one pair, NaN where too few of its pixels move, and the share moving.
+
+    The share is that of the pixels of the frame that leave their place.
+    """
     height, width = hidden.shape
     y, x = np.mgrid[:height, :width]
     returned = sample(b, x + f[..., 0], y + f[..., 1])
@@ -208,4 +216,15 @@ def _pair_values(
     count = total(used & leaving)
     valid = (count >= _SHARE * height * width - 1e-9) & (count > 0)
     way = total(used, size)
-    return np.where(valid, total(used, lost) / np.where(way > 0, way, 1.0), np.nan)
+    return np.where(valid, total(used, lost) / np.where(way > 0, way, 1.0), np.nan), float(leaving.mean())
+
+
+def _unmoved(moving: Floats, missing: Bools, gate: float, noise: float) -> Unmeasurable:
+    """Return the reason for a clip without a region that moves, by the shares of each pair that move and lack flow."""
+    lacking = missing.mean(axis=(1, 2))
+    if ((moving + lacking >= _SHARE) & (lacking >= 0.5 * _BRIEF)).sum() >= _PAIRS:
+        return Unmeasurable("too_noisy", f"flow is missing in up to {lacking.max():.2%} of the frame")
+    words = f"no region moves by {gate:.2g} px in {_PAIRS} pairs"
+    if moving.max() < _BRIEF:
+        return absent("no_motion", words, (noise, gate))
+    return Unmeasurable("no_motion", f"{words}, but {moving.max():.2%} of the frame in one", detectable=False)

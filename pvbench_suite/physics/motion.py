@@ -16,6 +16,7 @@ from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.physics.checks import absent
 from pvbench_suite.physics.points import kabsch
+from pvbench_suite.physics.robust import depth_factor
 from pvbench_suite.physics.series import (
     MAD,
     Bools,
@@ -137,7 +138,8 @@ def motion_disagreement(
     if still.sum() >= _STATIC:
         a = align(a, b, still)
     a, b = a[:, ~still], b[:, ~still]
-    noise = np.maximum(np.linalg.norm(sd3(a), axis=-1), np.linalg.norm(sd3(b), axis=-1))
+    # Third differences see the white part of a depth error only: without the factor its slow part moves a still clip.
+    noise = depth_factor(dt) * np.maximum(np.linalg.norm(sd3(a), axis=-1), np.linalg.norm(sd3(b), axis=-1))
     a, b = smooth(a, dt), smooth(b, dt)
     distance = np.linalg.norm(b - centre[:, None], axis=-1)[:-step]
     da, db = a[step:] - a[:-step], b[step:] - b[:-step]

@@ -27,7 +27,7 @@ from pvbench_suite.physics.checks import (
     some_finite,
     some_positive,
 )
-from pvbench_suite.physics.robust import MEDIAN_2, third_differences
+from pvbench_suite.physics.robust import MEDIAN_2, depth_factor, third_differences
 from pvbench_suite.physics.series import present_median, sd3, smooth, time_statistic
 
 #: The fewest points of a scene, and the fewest samples of a point.
@@ -167,8 +167,8 @@ def _parallax(scene: _Scene, dt: float) -> tuple[Floats, float]:
     lever = float(scene.intrinsics[0, 0]) / float(np.nanmedian(scene.depths)) / scene.diagonal
     parallax = lever * float(np.nanmax(shift))
     if parallax < _PARALLAX:
-        # Camera centres inherit the error of the depth, of which third differences see a quarter.
-        visible = 3.0 * lever * 4.0 * float(np.linalg.norm(sd3(centres))) <= _PARALLAX
+        # Camera centres inherit the error of the depth, of which third differences see a small part.
+        visible = 3.0 * lever * depth_factor(dt) * float(np.linalg.norm(sd3(centres))) <= _PARALLAX
         raise Unmeasurable("no_parallax", f"{parallax:.2%} of the diagonal", detectable=visible)
     return centres, parallax
 

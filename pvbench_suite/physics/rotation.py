@@ -18,6 +18,8 @@ from pvbench_suite.physics.series import MAD, present_median
 
 #: A pose this far from its neighbours' common motion [rad] may be a flip.
 _FLIP = np.radians(25.0)
+#: How often flipped poses are looked for.
+_ROUNDS = 3
 #: How far a matrix may be from a rotation before it counts as missing.
 _SKEW = 0.05
 
@@ -91,6 +93,27 @@ def away_from(t: Floats, rotations: Floats, origin: Floats, t0: Floats, rate: Fl
     return log(back @ (transposed(origin)[:, None] @ rotations))
 
 
+def _nearer(x: Floats, target: Floats) -> Floats:
+    """Return for each rotation vector of `x` (..., 3) that one of its two lengths about its axis nearer to `target`."""
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    other = x - 2.0 * math.pi * x / np.where(length > 0, length, np.inf)
+    closer = np.linalg.norm(other - target, axis=-1) < np.linalg.norm(x - target, axis=-1)
+    return np.where(closer[..., None], other, x)
+
+
+def _there_and_back(increments: Floats) -> Floats:
+    """Return the increments (n, 3) [rad] with a turn of more than 90 deg that follows another taken for its reverse.
+
+    The logarithm of nearly half a turn may point either way; read as two turns the same way, a wrong pose would spoil
+    the rate of its neighbours.
+    """
+    result = increments.copy()
+    large = np.linalg.norm(result, axis=-1) > 0.5 * math.pi
+    for k in np.nonzero(large[1:] & large[:-1])[0] + 1:
+        result[k] = _nearer(result[k], -result[k - 1])
+    return result
+
+
 def flips(t: Floats, rotations: Floats) -> Bools:
     """Return the poses (n,) that lie far off the motion which their neighbours share.
 
@@ -101,17 +124,37 @@ def flips(t: Floats, rotations: Floats) -> Bools:
     index = np.arange(n)[:, None] + np.arange(-2, 3)
     real = (index >= 0) & (index < n)
     index = np.clip(index, 0, n - 1)
-    turning = rates(t, rotations)
+    steps = np.diff(t)[:, None]
+    turning = _there_and_back(rates(t, rotations) * steps) / steps
     pairs = real[:, :-1] & real[:, 1:]
     omega = present_median(np.where(pairs[..., None], turning[np.minimum(index[:, :-1], n - 2)], np.nan), axis=1)
-    x = away_from(t[index], rotations[index], rotations, t, omega)
+    # Each neighbour says where the pose should be: what it is off by is the same for all, however fast the turn.
+    ahead = exp((t[:, None] - t[index])[..., None] * omega[:, None, :])
+    x = log(transposed(rotations)[:, None] @ (rotations[index] @ ahead))
     others = real.copy()
     others[:, 2] = False
-    x = np.where(others[..., None], x, np.nan)
+    first = np.take_along_axis(x, np.argmax(others, axis=1)[:, None, None], axis=1)
+    x = np.where(others[..., None], _nearer(x, first), np.nan)
     m = present_median(x, axis=1)
     offset = np.linalg.norm(m, axis=-1)
     apart = present_median(np.linalg.norm(x - m[:, None], axis=-1))
     return np.asarray((others.sum(axis=1) >= 3) & (offset > _FLIP) & (apart < 0.5 * offset))
+
+
+def without_flips(t: Floats, rotations: Floats) -> Bools:
+    """Return the poses (n,) that stay when `flips` are dropped, and again those that show among the rest.
+
+    Two wrong poses within a window spoil the motion that its poses share, so that one of them passes at first.
+    """
+    kept = np.arange(len(t))
+    for _ in range(_ROUNDS):
+        found = flips(t[kept], rotations[kept])
+        if not found.any():
+            break
+        kept = kept[~found]
+    stays = np.zeros(len(t), dtype=np.bool_)
+    stays[kept] = True
+    return stays
 
 
 def pose_noise(t: Floats, rotations: Floats, dt: float) -> float:

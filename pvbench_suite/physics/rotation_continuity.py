@@ -18,11 +18,11 @@ from pvbench_suite.physics.robust import timestamps, unit
 from pvbench_suite.physics.rotation import (
     are_rotations,
     away_from,
-    flips,
     net_turn,
     pose_noise,
     rates,
     resolved,
+    without_flips,
 )
 from pvbench_suite.physics.series import median_dt, present_median, smooth
 from pvbench_suite.physics.steps import (
@@ -84,7 +84,7 @@ def rotation_continuity(
     members = None if group is None else of_shape(given(group, "group"), (None, 3, 3), "group")
     dt = median_dt(times)
     tv, rv = times[there], resolved(r[there], members)
-    keep = ~flips(tv, rv)
+    keep = without_flips(tv, rv)
     tv, rv = tv[keep], rv[keep]
     enough_frames(len(tv), what="poses without a flip")
     sigma = pose_noise(tv, rv, dt)

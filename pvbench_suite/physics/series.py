@@ -171,7 +171,7 @@ def sd3(x: Floats) -> Floats:
 def se3(x: Floats) -> float:
     """Return the standard error of a slow series `x` (T,) or (T, d) read in the image: the norm of `sd3`.
 
-    For what uses depth the caller takes 4 times this, because `sd3` does not see correlated noise.
+    For what uses depth the caller takes `depth_factor` times this: `sd3` does not see correlated noise.
     """
     return float(np.linalg.norm(sd3(x)))
 

@@ -6,9 +6,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pvbench_suite.calibrate.against import compare, read
+from pvbench_suite.calibrate.against import compare, markdown, read
+from pvbench_suite.calibrate.summary import summarise
 from pvbench_suite.calibrate.worlds import ROWS
 from pvbench_suite.errors import UserError
 from tests.shared import shared
@@ -27,6 +29,8 @@ TABLE = """
 def entry(**changes: Any) -> dict[str, Any]:
     base = {"name": "R16", "dimension": "R16", "noise": "mid", "runs": 80, "unmeasurable": {}, "floor": 0.1}
     base |= {"lawful_share_at_5": 1.0, "spearman": 0.9, "smallest_dose": 0.25}
+    base["doses"] = [{"dose": d} for d in (0.0, 0.1, 0.25, 0.5, 1.0)]
+    base["chance"] = {"floor": 0.15, "spearman": 0.1, "lawful_share_at_5": 0.25, "smallest_dose": 1}
     base["interval"] = {
         "floor": [0.05, 0.15], "lawful_share_at_5": [1.0, 1.0], "spearman": [0.85, 0.95], "smallest_dose": [0.1, 0.25],
     }  # fmt: skip
@@ -77,6 +81,48 @@ def test_a_number_is_worse_when_its_whole_interval_is(
     assert [f.what for f in found] == ([worse] if worse else [])
     for finding in found:
         assert "R16 at mid noise" in finding.line()
+
+
+@pytest.mark.parametrize(
+    ("changes", "beyond"),
+    [
+        ({"floor": 0.24, "interval": {"floor": [0.2, 0.4]}}, False),
+        ({"floor": 0.26, "interval": {"floor": [0.2, 0.4]}}, True),
+        ({"spearman": 0.82, "interval": {"spearman": [0.7, 0.85]}}, False),
+        ({"spearman": -0.7, "interval": {"spearman": [-0.8, -0.6]}}, True),
+        ({"lawful_share_at_5": 0.8, "interval": {"lawful_share_at_5": [0.7, 0.9]}}, False),
+        ({"lawful_share_at_5": 0.7, "interval": {"lawful_share_at_5": [0.5, 0.9]}}, True),
+        ({"smallest_dose": 0.5, "interval": {"smallest_dose": [0.5, 1.0]}}, False),
+        ({"smallest_dose": 1.0, "interval": {"smallest_dose": [0.5, 1.0]}}, True),
+        ({"smallest_dose": None, "interval": {"smallest_dose": [None, None]}}, True),
+        ({"unmeasurable": {"too_noisy": 12}}, False),
+        ({"unmeasurable": {"too_noisy": 20}}, True),
+    ],
+)
+def test_the_tables_own_sampling_error_is_counted_apart(tmp_path: Path, changes: dict[str, Any], beyond: bool) -> None:
+    """A number may be worse by our interval alone, and within what two equal tables differ by."""
+    path = tmp_path / "t.md"
+    path.write_text(TABLE)
+    (found,) = compare([entry(**changes)], read(path), frozenset({"R01"}))
+    assert found.beyond is beyond
+    page = markdown([found], 1, path)
+    assert f"{int(beyond)} of them beyond chance" in page
+    assert "| R16 | mid |" in page
+
+
+def test_equal_tables_are_beyond_chance_in_one_of_forty_and_worse_by_interval_more_often() -> None:
+    """Floors of 30 lawful runs each from one distribution: the second verdict keeps its 2.5 %, the first does not."""
+    rng = np.random.default_rng(0)
+    worse, beyond, tables = 0, 0, 250
+    for k in range(tables):
+        theirs, ours = rng.gamma(3.0, 1.0, (2, 30))
+        found = summarise((0.0,), [list(ours)], (9.0, 10.0, 11.0, 12.0), "smaller", k)
+        row = {"name": "R16", "dimension": "R16", "noise": "mid", **found}
+        findings = compare([row], {"R16": {"mid": {"floor": float(np.percentile(theirs, 95))}}}, frozenset())
+        worse += len(findings)
+        beyond += sum(f.beyond for f in findings)
+    assert 0.03 < worse / tables < 0.12
+    assert beyond / tables < 0.05
 
 
 def test_a_lower_floor_is_worse_where_larger_is_better(tmp_path: Path) -> None:

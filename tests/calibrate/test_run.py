@@ -52,7 +52,7 @@ def test_the_file_has_what_its_documentation_says(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     calibrate(tmp_path, load(), ["R24"], ["low", "mid"], quick=True, progress=lambda d, n, _: seen.append((d, n)))
     content = json.loads((tmp_path / "calibration.json").read_text())
-    assert seen[-1] == (8, 8)
+    assert seen[-1] == (10, 10)
     assert [(r["name"], r["noise"]) for r in content["rows"]] == [("R24", "low"), ("R24", "mid")]
     page = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text(encoding="utf-8")
     for entry in (content, *content["rows"], *content["worlds"], *content["rows"][0]["doses"]):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.physics.collision import gap_penetration, plane_penetration, sphere_penetration
-from tests.physics.bodies import FPS, few, reason, world
+from pvbench_suite.physics.robust import regularise_depth
+from pvbench_suite.physics.series import sd3
+from tests.physics.bodies import FPS, ar1, few, reason, world
 
 RI, RJ = 0.2, 0.3
 #: 2 standard errors from radii that are known to 3 %, in smaller radii.
@@ -102,6 +104,17 @@ def test_events_that_stayed_away_are_told_apart_from_noise() -> None:
     assert reason(lambda: sphere_penetration(*shaky, RI, RJ))[0] == "too_noisy"
     distant = balls(meeting(-2.0) + 0.4 * RI * rng.normal(size=len(meeting(-2.0))))
     assert reason(lambda: sphere_penetration(*distant, RI, RJ)) == ("no_contact", False)
+
+
+def test_two_balls_that_lie_still_do_not_meet_because_their_depths_wander() -> None:
+    """The line of centres wanders with the depths, and its error is taken where it is large."""
+    rest, t = np.tile([[-0.14, 0.05, 4.0], [0.14, -0.05, 4.03]], (72, 1, 1)), np.arange(72) / 24
+    for seed in range(80):
+        a, b = (rest[:, n] * (1 + ar1(72, 0.02, 24, 2 * seed + n)) for n in (0, 1))
+        sd = float(sd3(a[:, 2] - b[:, 2]))
+        a, b = regularise_depth(t, a), regularise_depth(t, b)
+        found, _ = reason(lambda a=a, b=b, sd=sd: sphere_penetration(a, b, 0.15, 0.15, depth_sd=sd))
+        assert found in ("no_motion", "too_noisy")
 
 
 def test_each_perception_reason_is_given() -> None:

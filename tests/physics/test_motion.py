@@ -87,6 +87,14 @@ def test_a_static_clip_has_no_motion_with_and_without_noise() -> None:
     assert reason(lambda: motion_disagreement(rough, rough, STATIC)) == ("no_motion", False)
 
 
+def test_slow_depth_noise_of_two_percent_moves_no_still_clip() -> None:
+    """A metre of drift of a far body within a second is its depth error, which third differences hardly see."""
+    still = scene(0.0, seconds=5.0)
+    for seed in range(40):
+        noisy = [still * (1 + ar1(120, 0.02, 24, 2 * seed + k))[..., None] for k in (0, 1)]
+        assert reason(lambda n=noisy: motion_disagreement(*n, STATIC))[0] == "no_motion"
+
+
 def test_too_short_a_clip_to_count_seven_intervals_proves_no_stillness() -> None:
     """1.2 s have 5 intervals of a second: no motion is found, but none could have been."""
     still = scene(0.0, seconds=1.2)

@@ -11,6 +11,7 @@ from pvbench_suite.errors import Unmeasurable
 from pvbench_suite.physics.robust import (
     Noise,
     covariances,
+    depth_factor,
     ray_basis,
     regularise_depth,
     spikes,
@@ -19,7 +20,7 @@ from pvbench_suite.physics.robust import (
     track_noise,
     unit,
 )
-from tests.physics.bodies import few, reason
+from tests.physics.bodies import ar1, few, reason
 
 DT = 1 / 24
 
@@ -70,6 +71,17 @@ def test_noise_along_the_ray_counts_four_times_and_at_least_ten_times_the_other(
     flat = track_noise(t, white, DT, rays, 1e-9)
     assert flat.along == pytest.approx(10 * flat.across)
     assert track_noise(t, 0 * white, DT, rays, 1e-9) == (1e-9, 1e-8)
+
+
+@pytest.mark.parametrize("fps", [8, 12, 24, 30, 60])
+def test_slow_depth_noise_is_the_same_noise_at_every_frame_rate(fps: int) -> None:
+    """An error of 0.1 that is correlated over half a second reads 0.089 everywhere: 4 times the 0.22 seen at 24 fps."""
+    n = max(160 * fps, 9600)
+    rays = np.tile([0.0, 0.0, 1.0], (n, 1))
+    slow = np.concatenate([np.zeros((n, 2)), ar1(n, 0.1, fps, fps)], axis=1)
+    noise = track_noise(np.arange(n) / fps, slow, 1 / fps, rays, 1e-9)
+    assert noise.along == pytest.approx(0.0888, rel=0.05)
+    assert depth_factor(1 / 24) == pytest.approx(4.0)
 
 
 def test_noise_of_sparse_frames_is_unknown() -> None:

@@ -18,6 +18,7 @@ from pvbench_suite.physics.rotation import (
     rates,
     resolved,
     transposed,
+    without_flips,
 )
 from tests.physics.bodies import few
 
@@ -63,6 +64,29 @@ def test_flips_of_one_and_two_frames_are_found(degrees: float) -> None:
     lasting = SPIN.copy()
     lasting[40:] = lasting[40:] @ exp(np.radians([degrees, 0.0, 0.0]))
     assert not flips(T, lasting).any()
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.6, -0.8, 0.0), (-0.3, 0.5, -0.8)])
+@pytest.mark.parametrize("degrees", [172, 180])
+def test_half_a_turn_is_a_flip_whichever_way_its_logarithm_points(degrees: float, axis: tuple[float, ...]) -> None:
+    """Only the wrong pose goes, not its neighbours in its stead, under noise that turns the logarithm over."""
+    unit = np.array(axis) / np.linalg.norm(axis)
+    for seed in range(20):
+        poses = SPIN @ exp(np.random.default_rng(seed).normal(0, 0.04, (72, 3)))
+        poses[33] = poses[33] @ exp(np.radians(degrees) * unit)
+        assert np.nonzero(flips(T, poses))[0].tolist() == [33]
+
+
+def test_two_wrong_poses_that_hide_one_another_both_go() -> None:
+    """Two frames apart and turned about different axes, one passes the first look and is found in the second."""
+    poses = SPIN @ exp(np.random.default_rng(3).normal(0, 0.02, (72, 3)))
+    poses[30] = poses[30] @ exp(np.radians([60.0, 0.0, 0.0]))
+    poses[32] = poses[32] @ exp(np.radians([-85.0, 85.0, 0.0]))
+    assert np.nonzero(flips(T, poses))[0].tolist() == [32]
+    assert np.nonzero(~without_flips(T, poses))[0].tolist() == [30, 32]
+    lasting = SPIN.copy()
+    lasting[40:] = lasting[40:] @ exp(np.radians([70.0, 0.0, 0.0]))
+    assert without_flips(T, lasting).all()
 
 
 def test_noise_is_read_from_a_fast_spin_with_gaps() -> None:
