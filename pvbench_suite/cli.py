@@ -1,4 +1,4 @@
-"""The command line: ``pvbench demo | run | report | compare | prompts | check | doctor``."""
+"""The command line: ``pvbench demo | run | check | perceive | report | compare | leaderboard | ...``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Scores folders of generated videos along 46 dimensions of semantic, perceptual and physical plausibility.",
 )
-app.add_typer(calibrate_app, name="calibrate", help="Dose-response of the kernels on closed-form worlds.")
+app.add_typer(calibrate_app, name="calibrate", help="Dose-response of the dimensions; profiles against the truth.")
 app.add_typer(judge_app, name="judge", help="Check judges, compare them with each other and with numbers.")
 app.add_typer(prompts_app, name="prompts", help="List, show, export and check prompt groups.")
 
@@ -103,6 +103,44 @@ def report(
 
 
 @app.command()
+def leaderboard(
+    folders: Annotated[list[str], typer.Argument(help="[NAME=]DIR: model, report or journal folders")],
+    by: Annotated[list[str] | None, typer.Option(help="rank by overall, L3, MC, R22, ...; repeatable")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="also write it into this folder")] = None,
+) -> None:
+    """Rank the models of several results, with the paired difference to the next, and say why some have no rank."""
+    from pvbench_suite.rebuild import rank
+
+    for line in rank(folders, by or [], output):
+        out.print(escape(line))
+
+
+@app.command()
+def perceive(
+    folders: Annotated[list[str], typer.Argument(help="[NAME=]DIR: folders of models' videos")],
+    profile: Annotated[str, typer.Option(help="who perceives")] = "embedded",
+    product: Annotated[list[str] | None, typer.Option(help="only this product; repeatable")] = None,
+    workers: Annotated[int, typer.Option("-n", "--workers", help="processes", min=1)] = 1,
+    layout: Annotated[str, typer.Option(help="how the folder names its videos")] = "auto",
+    prompts: Annotated[Path | None, typer.Option(help="prompt groups (JSONL or CSV)")] = None,
+    cache_dir: Annotated[Path | None, typer.Option(help="where products go (default: DIR/pvbench/cache)")] = None,
+) -> None:
+    """Make the perception products of folders ahead of the run; what is there already is not made again."""
+    from pvbench_suite import ahead
+
+    products = ahead.products_of(profile, product or [])
+    cache = cache_dir.resolve() if cache_dir else None
+    found = [t for f in folders for t in ahead.tasks(f, profile, products, prompts, layout, cache)]
+    done = []
+    for outcome in ahead.outcomes(found, workers):
+        done.append(outcome)
+        if line := outcome.line():
+            out.print(escape(line))
+    out.print(ahead.total(done))
+    raise typer.Exit(int(any(outcome.broken for outcome in done)))
+
+
+@app.command()
 def compare(
     first: Annotated[Path, typer.Argument(help="journal folder or model folder")],
     second: Annotated[Path, typer.Argument(help="the one to compare with")],
@@ -120,11 +158,15 @@ def check(
     layout: Annotated[str, typer.Option(help="how the folder names its videos")] = "auto",
     prompts: Annotated[Path | None, typer.Option(help="prompt groups (JSONL or CSV)")] = None,
     write: Annotated[Path | None, typer.Option(help="write the manifest to this file")] = None,
+    references: Annotated[Path | None, typer.Option(help="reference images of I2V videos, <group id>.png")] = None,
 ) -> None:
-    """List matched, missing, extra, ambiguous, wrong size, length or rate, and unreadable videos of a folder."""
+    """List matched, missing, extra, ambiguous, wrong size, length or rate, and unreadable videos of a folder.
+
+    The first frame of each I2V video is compared with its reference image, where there is one.
+    """
     from pvbench_suite.rebuild import check_folder
 
-    lines, clean = check_folder(directory, layout, prompts, write)
+    lines, clean = check_folder(directory, layout, prompts, write, references)
     for line in lines:
         out.print(escape(line))
     raise typer.Exit(0 if clean else 1)

@@ -116,8 +116,12 @@ def plan(
 def blank_row(
     planned: Planned, dimension: Dimension, *,
     profile: str, providers: Mapping[str, str], scorer: str, digest: str | None, suite: str,
+    thresholds: str | None = None,
 ) -> Row:  # fmt: skip
-    """Return the row of a pair before it has an outcome: everything that identifies it."""
+    """Return the row of a pair before it has an outcome: everything that identifies it.
+
+    `thresholds` is the dimension's digest, where the caller has it at hand.
+    """
     video, group = planned.video, planned.group
     return {
         "schema": 1,
@@ -142,7 +146,7 @@ def blank_row(
         "assumed": [],
         "scorer": scorer,
         "providers": dict(providers),
-        "thresholds": dimension.digest(),
+        "thresholds": thresholds or dimension.digest(),
         "profile": profile,
         "attempt": 1,
         "seconds": None,

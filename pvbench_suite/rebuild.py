@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pvbench_suite.dimensions import load
 from pvbench_suite.errors import UserError
 from pvbench_suite.results import Row, not_applicable, settled
 from pvbench_suite.stats.cells import Comparison
 from pvbench_suite.suite import rooms_on_path
+
+if TYPE_CHECKING:
+    from pvbench_suite.prompts.loader import Suite
 
 
 def journals(folder: Path) -> list[Path]:
@@ -81,6 +85,49 @@ def write_allure(folders: Sequence[Path], out: Path) -> int:
     return written + len(write_frame(everything, summarize(everything, registry), registry, out, stop))
 
 
+def rank(folders: Sequence[str], keys: Sequence[str], output: Path | None) -> list[str]:
+    """Return the leaderboard over several folders of results as lines of Markdown; write it into `output`, if given.
+
+    Parameters
+    ----------
+    folders : sequence of str
+        ``[NAME=]PATH``; the name, else the folder's, is put in front of a model that several folders have.
+    keys : sequence of str
+        What to rank by: overall, L1 to L3, codes of domains, ids of dimensions; empty for overall and the layers.
+    output : Path, optional
+        Gets leaderboard.md and leaderboard.json.
+
+    Raises
+    ------
+    UserError
+        If a folder has no journal, two have one name, or a key is unknown.
+    """
+    rooms_on_path()
+    from pvbench_suite.stats.ranking import KEYS
+    from reports.build import write
+    from reports.leaderboard import leaderboard_json, leaderboard_markdown, over_runs
+
+    registry = load()
+    known = ["overall", "L1", "L2", "L3", *registry.domains, *(d.id for d in registry.dimensions)]
+    if unknown := [key for key in keys if key not in known]:
+        raise UserError(f"--by {unknown[0]}: is unknown; choose overall, L1 to L3, a domain (MC) or a dimension (R22)")
+    runs: dict[str, list[Row]] = {}
+    for text in folders:
+        name, mark, path = text.partition("=")
+        folder = Path(path if mark else text)
+        name = name if mark else folder.resolve().name
+        if name in runs:
+            raise UserError(f"{folder}: another folder is called {name!r}; give one another name: NAME={folder}")
+        where = [j.resolve() for j in journals(folder)]
+        names = _names(where)
+        runs[name] = [{**row, "model": names.get(j, row["model"])} for j in where for row in settled(j)]
+    boards = over_runs(runs, registry, keys or KEYS)
+    if output is not None:
+        write(output / "leaderboard.json", leaderboard_json(boards))
+        write(output / "leaderboard.md", leaderboard_markdown(boards))
+    return leaderboard_markdown(boards).splitlines()
+
+
 def compare_folders(first: Path, second: Path) -> list[str]:
     """Return the lines of a comparison of the results in two folders.
 
@@ -118,17 +165,34 @@ def comparison_lines(found: Comparison) -> list[str]:
     return out + [f"note: {note}" for note in found.notes]
 
 
-def check_folder(directory: Path, layout: str, prompts: Path | None, write: Path | None) -> tuple[list[str], bool]:
-    """Return the lines of a check of a folder of videos, and whether nothing is wrong."""
+def suite_of(directory: Path, prompts: Path | None) -> Suite:
+    """Return the prompt groups in `prompts`, else of ``groups.jsonl`` in or beside `directory`, else the suite's."""
     from pvbench_suite.prompts.loader import load as load_prompts
-    from pvbench_suite.video import check
-    from pvbench_suite.video.manifest import discover, write_manifest
 
     beside = [p for p in (directory / "groups.jsonl", directory.parent / "groups.jsonl") if p.is_file()]
-    suite = load_prompts(prompts or (beside[0] if beside else None))
+    return load_prompts(prompts or (beside[0] if beside else None))
+
+
+def check_folder(
+    directory: Path, layout: str, prompts: Path | None, write: Path | None, references: Path | None = None
+) -> tuple[list[str], bool]:
+    """Return the lines of a check of a folder of videos, and whether nothing is wrong.
+
+    `references` is a folder of reference images (``<group id>.png``) for the I2V videos.
+    """
+    from pvbench_suite.video import check
+    from pvbench_suite.video.manifest import discover, write_manifest
+    from pvbench_suite.video.reference import attach
+
+    suite = suite_of(directory, prompts)
     if not directory.is_dir():
         raise UserError(f"{directory}: is no folder")
     manifest = discover(directory.name, directory, suite, layout=layout, strict=False)
+    if references is not None:
+        if not references.is_dir():
+            raise UserError(f"--references {references}: is no folder of images <group id>.png")
+        videos, notes = attach(manifest.videos, references)
+        manifest = replace(manifest, videos=videos, notes=(*manifest.notes, *notes))
     report: Any = check.check(manifest, suite)
     lines = [f"layout {manifest.layout}: {manifest.why}", *report.lines()]
     if write is not None:

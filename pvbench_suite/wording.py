@@ -16,7 +16,8 @@ SEVERITIES = {"L3": "critical", "L2": "normal", "L1": "normal"}
 
 def shown(text: object) -> str:
     """Return `text` on one line; what is not printable (escape sequences, direction marks) becomes ``?``."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(str(text).split()))
+    one = " ".join(str(text).split())
+    return one if one.isprintable() else "".join(c if c.isprintable() else "?" for c in one)
 
 
 def places(dimension: Dimension, domain: Domain) -> dict[str, str]:

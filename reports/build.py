@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pvbench_suite.dimensions import Registry
 from pvbench_suite.errors import UserError
+from pvbench_suite.files import write_atomic
 from pvbench_suite.results import Row
 from pvbench_suite.stats.aggregate import summarize
 from pvbench_suite.stats.ranking import leaderboard
@@ -61,14 +60,9 @@ def write(path: Path, content: str) -> Path:
     UserError
         If the folder cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         # Lone surrogates, from file names that are no UTF-8, are shown as "?".
-        beside.write_bytes(content.encode("utf-8", errors="replace"))
-        beside.replace(path)
+        write_atomic(path, content.encode("utf-8", errors="replace"))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         raise UserError(f"the report {path} cannot be written: {error.strerror}; give --pv-report-dir") from None
     return path

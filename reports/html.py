@@ -70,10 +70,11 @@ def html_page(summary: Summary, boards: Sequence[Board], rows: Sequence[Row], re
     sections = [
         {
             "profile": profile,
+            "mark": f"p{place}",
             "boards": [board for board in boards if board.profile == profile],
             "blocks": [_block(block, counted) for block in blocks(summary) if block.profile == profile],
         }
-        for profile in profiles
+        for place, profile in enumerate(profiles)
     ]
     return _template().render(
         sections=sections,

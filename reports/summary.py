@@ -73,7 +73,7 @@ def _signature(block: Block) -> list[str]:
         scorers = ", ".join(markdown(s) for s in r.overall.scorers[:4]) or "none"
         more = len(r.overall.scorers) - 4
         lines.append(
-            f"- {r.modality.upper()}: suite {', '.join(map(markdown, r.suites))}; thresholds {r.thresholds}; "
+            f"- {r.modality.upper()}: suite {', '.join(map(markdown, r.suites)) or NONE}; thresholds {r.thresholds}; "
             f"scored by {scorers}{f' and {more} more' if more > 0 else ''}; {r.videos} videos; {number(r.seconds)} s"
             + (f"; **incomplete, not ranked: {', '.join(r.incomplete)}**" if r.incomplete else "")
         )

@@ -48,7 +48,7 @@ def terminal_lines(summary: Summary, width: int, journals: Sequence[Path] = ()) 
 
 
 def _result(r: Result, names: Sequence[tuple[int, str, str]], width: int) -> list[str]:
-    title = f"{r.model} | {r.modality} | profile {r.profile} | suite {', '.join(r.suites)} | {r.videos} videos"
+    title = f"{r.model} | {r.modality} | profile {r.profile} | suite {', '.join(r.suites) or NONE} | {r.videos} videos"
     room = width - _FIXED
     lines = [clean(title, width), _line("", ("score", "95 % interval", "worst", "scored"), room)]
     for depth, key, name in names:

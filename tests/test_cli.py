@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,45 @@ def test_compare_pairs_what_both_scored(runs: Path) -> None:
     (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith("R16")]
     assert "-100.0" in line
     assert "6 pairs: lower" in line
+
+
+def test_leaderboard_ranks_folders_and_names_mistakes(runs: Path) -> None:
+    """The lawful model is first, with the paired difference; what cannot be meant is one line."""
+    done = pvbench(runs, "leaderboard", "lawful", "violating", "--by", "R16", "-o", "board")
+    assert done.returncode == 0, done.stderr
+    ranked = [line.split(" | ")[:2] for line in done.stdout.splitlines() if line.startswith(("| 1 ", "| 2 "))]
+    assert ranked == [["| 1", "lawful"], ["| 2", "violating"]]
+    assert "+100.0" in done.stdout
+    board = json.loads((runs / "board" / "leaderboard.json").read_text(encoding="utf-8"))
+    assert [b["key"] for b in board["boards"]] == ["R16"]
+    named = pvbench(runs, "leaderboard", "a=lawful", "b=lawful", "--by", "R16")
+    assert "a/lawful" in named.stdout
+    for arguments, said in ((["lawful", "lawful"], "NAME="), (["lawful", "--by", "R99"], "--by R99")):
+        failed = pvbench(runs, "leaderboard", *arguments)
+        assert (failed.returncode, failed.stderr.count("\n")) == (4, 1)
+        assert said in failed.stderr
+
+
+def test_perceive_fills_the_cache_once_and_a_broken_file_costs_itself(tmp_path: Path) -> None:
+    """What was made is found by the next call and by a run; the broken file is named."""
+    model = demo(tmp_path / "m", {"s001": 0.0, "s002": 0.0})
+    (model / "t2v" / "s002.mp4").write_bytes(b"no video")
+    first = pvbench(tmp_path, "perceive", "m", "--product", "flow")
+    assert first.returncode == 1
+    assert "m-t2v-s001: made flow" in first.stdout, first.stdout + first.stderr
+    assert "s002.mp4: is no video" in first.stdout
+    assert first.stdout.splitlines()[-1] == (
+        "2 videos: 1 products made, 0 were there, 0 not perceived, 1 videos broken"
+    )
+    (model / "t2v" / "s002.mp4").unlink()
+    second = pvbench(tmp_path, "perceive", "m", "--product", "flow", "-n", "2")
+    assert second.returncode == 0
+    assert second.stdout.splitlines() == ["1 videos: 0 products made, 1 were there, 0 not perceived, 0 videos broken"]
+    header = pvbench(tmp_path, "run", "m", "--", "-k", "R17", "--pv-perception=embedded", "--pv-limit=1")
+    assert "pvbench perception: embedded" in header.stdout
+    assert re.search(r"cache: [1-9]\d* of", header.stdout)
+    unknown = pvbench(tmp_path, "perceive", "m", "--product", "dreams")
+    assert (unknown.returncode, unknown.stderr.count("\n")) == (4, 1)
 
 
 def test_check_lists_what_is_missing_and_writes_the_manifest(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command ``pvbench calibrate physics``."""
+"""The commands ``pvbench calibrate physics`` and ``pvbench calibrate perception``."""
 
 from __future__ import annotations
 
@@ -61,6 +61,34 @@ def physics(
         _compare(content, reference, against, output, registry)
 
 
+@app.command()
+def perception(
+    output: Annotated[Path, typer.Option("-o", "--output", help="folder of the results; what it has is resumed")],
+    profile: Annotated[str, typer.Option(help="whose records are held against the truth")] = "embedded",
+    world: Annotated[list[str] | None, typer.Option(help="only clips of this world; may be given again")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="one clip where the full form has two or three")] = False,
+    seed: Annotated[int, typer.Option(help="of all clips", min=0)] = 1,
+    workers: Annotated[int, typer.Option(help="processes", min=1)] = 2,
+    physics: Annotated[
+        Path | None, typer.Option(help="calibration.json of calibrate physics: says which claims it bears out")
+    ] = None,
+) -> None:
+    """Measure a perception profile on fresh rendered clips: perception.json, perception.md, drift.svg."""
+    from pvbench_suite.calibrate.perception import calibrate_perception, chosen
+
+    chosen(profile, world or [])
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out) as progress:
+        task = progress.add_task("measuring", total=None)
+
+        def step(done: int, total: int, name: str) -> None:
+            progress.update(task, completed=done, total=total, description=f"measuring {escape(name)}")
+
+        content = calibrate_perception(output, profile, world or [], quick, seed, workers, physics, step)
+    clips = sum(group["clips"] for group in content["groups"])
+    out.print(f"{clips} clips in {escape(str(output / 'perception.json'))}, tables in perception.md")
+
+
 def _compare(
     content: dict[str, Any], reference: comparison.Reference, against: Path, output: Path, registry: Registry
 ) -> None:
@@ -69,6 +97,7 @@ def _compare(
     findings = comparison.compare(content["rows"], reference, larger)
     compared = sum(row["name"] in reference for row in content["rows"])
     write_atomic(output / "against.md", comparison.markdown(findings, compared, against).encode())
-    out.print(f"{compared} rows and levels compared, {len(findings)} numbers are worse:")
+    beyond = sum(finding.beyond for finding in findings)
+    out.print(f"{compared} rows and levels compared, {len(findings)} numbers are worse, {beyond} beyond chance:")
     for finding in findings:
         out.print(escape(f"  {finding.line()}"))

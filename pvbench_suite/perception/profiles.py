@@ -8,6 +8,7 @@ from pvbench_suite.errors import UserError
 from pvbench_suite.perception.protocol import Profile
 
 PROFILES = {
+    "derived": "pvbench_suite.perception.derived",
     "embedded": "pvbench_suite.perception.embedded",
     "simulator": "pvbench_suite.perception.simulator",
 }

@@ -87,7 +87,8 @@ def motion_smoothness(
     Parameters
     ----------
     error, difference : (K,) float
-        Per triple, as `triple_errors` gives them, in any one unit; NaN where too little moves.
+        Per triple, as `triple_errors` gives them, in any one unit; NaN where too little moves, the error alone where
+        something changes that cannot be interpolated.
     dt : float
         Time between successive triples [s].
     motion : float, optional
@@ -97,12 +98,13 @@ def motion_smoothness(
     -------
     Measurement
         TS over triples of error / difference, >= 0; `n` is the number of triples.  Evidence: ``triples`` (NaN where
-        too little moves).
+        too little moves or can be interpolated).
 
     Raises
     ------
     Unmeasurable
-        no_object, bad_shape, too_few_frames (fewer than 7 triples), all_nan, no_motion.
+        no_object, bad_shape, too_few_frames (fewer than 7 triples), no_motion, too_noisy (something changes in 7
+        triples, but can be interpolated in fewer).
 
     References
     ----------
@@ -115,8 +117,10 @@ def motion_smoothness(
     if motion is not None and not motion >= _MOTION:
         raise absent("no_motion", f"{motion:.2g} % of the diagonal")
     with np.errstate(invalid="ignore"):
-        valid = np.isfinite(wrong) & (outer > 0)
+        valid, moves = np.isfinite(wrong) & (outer > 0), int((outer > 0).sum())
     ratio = np.where(valid, wrong / np.where(valid, outer, 1.0), np.nan)
+    if valid.sum() < _TRIPLES <= moves:
+        raise Unmeasurable("too_noisy", f"what changes can be interpolated in {int(valid.sum())} of {moves} triples")
     if valid.sum() < _TRIPLES:
         raise Unmeasurable("no_motion", f"something moves in {int(valid.sum())} of {len(ratio)} triples")
     kept = ratio[valid]

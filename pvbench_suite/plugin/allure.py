@@ -7,6 +7,8 @@ is inert without ``--alluredir``.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import allure_commons
 import pytest
 from allure_commons.model2 import Label, Parameter, Status, StatusDetails
 
-from pvbench_suite.dimensions import Dimension, Domain, load
+from pvbench_suite.dimensions import Dimension, Domain, Registry, load
 from pvbench_suite.results import Row
 from pvbench_suite.suite import rooms_on_path
 from pvbench_suite.wording import SEVERITIES, places
@@ -71,6 +73,21 @@ def folder(config: pytest.Config) -> Path | None:
     """Return the folder of ``--alluredir``, or None."""
     text = config.getoption("allure_report_dir", None)
     return Path(text) if text else None
+
+
+def not_there(rows: Sequence[Row], registry: Registry, out: Path) -> list[Row]:
+    """Return the rows whose result is not in the folder of results already, as another run may have written it."""
+    from reports.allure import result
+
+    there: set[tuple[object, ...]] = set()
+    for path in out.glob("*-result.json") if rows else ():
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))
+            there.add((known["historyId"], known["name"], known["statusDetails"]["message"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # not a result of ours, or torn by a kill: ours is written
+    entries = ((row, result(row, registry, 0)) for row in rows)
+    return [row for row, e in entries if (e["historyId"], e["name"], e["statusDetails"]["message"]) not in there]
 
 
 def mark(item: pytest.Item, dimension: Dimension, domain: Domain) -> None:

@@ -16,6 +16,7 @@ from pvbench_suite.prompts.loader import load
 from pvbench_suite.results import Journal, Row, write_plan
 from pvbench_suite.video.digest import DigestIndex
 from pvbench_suite.video.manifest import Manifest, discover, restrict
+from pvbench_suite.video.reference import attach
 from pvbench_suite.video.types import MODALITIES, Video
 
 
@@ -126,15 +127,10 @@ def _manifest(run: Run, model: ModelDir) -> Manifest:
     videos = sorted(
         manifest.videos, key=lambda v: (MODALITIES.index(v.modality), places.get(v.group or "", len(places)))
     )
-    return replace(manifest, videos=tuple(_referenced(v, options.references) for v in videos))
-
-
-def _referenced(video: Video, folder: Path | None) -> Video:
-    """Return `video` with its reference image from `folder`, where there is one."""
-    if folder is None or video.modality != "i2v" or video.group is None:
-        return video
-    image = folder / f"{video.group}.png"
-    return replace(video, reference=image) if image.is_file() else video
+    if options.references is None:
+        return replace(manifest, videos=tuple(videos))
+    referenced, notes = attach(videos, options.references)
+    return replace(manifest, videos=referenced, notes=(*manifest.notes, *notes))
 
 
 def _add_jobs(run: Run, book: Book, hashed: bool) -> None:

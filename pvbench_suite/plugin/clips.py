@@ -8,23 +8,18 @@ from pathlib import Path
 from pvbench_suite.errors import BrokenVideo
 from pvbench_suite.files import write_atomic
 from pvbench_suite.perception.cache import DECODE_SPEC
-from pvbench_suite.plugin.options import Options
 from pvbench_suite.video.decode import decode_isolated
-from pvbench_suite.video.types import Clip, Limits, Video
+from pvbench_suite.video.types import DEFAULT_LIMITS, Clip, Limits, Video
 
 
 class Clips:
     """Hands out the clip of the current video; earlier ones are forgotten."""
 
-    def __init__(self, options: Options) -> None:
-        given = {
-            "max_pixels": options.max_pixels,
-            "max_frames": options.max_frames,
-            "seconds": options.decode_timeout,
-        }
-        self.limits = Limits(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.limits = limits
         self._video: Video | None = None
         self._found: Clip | BrokenVideo | None = None
+        self._known: tuple[tuple[Video, str], list[str]] | None = None
 
     def get(self, video: Video) -> Clip:
         """Return the decoded clip of `video`.
@@ -57,6 +52,11 @@ class Clips:
         BrokenVideo
             If it cannot be decoded.
         """
+        if self._known is None or self._known[0] != (video, digest):
+            self._known = ((video, digest), self._warnings(video, digest, folder, write=write))
+        return list(self._known[1])
+
+    def _warnings(self, video: Video, digest: str, folder: Path, *, write: bool) -> list[str]:
         note = folder / digest[:2] / digest / "decoded.json"
         try:
             known = json.loads(note.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ import pytest
 
 from pvbench_suite import __version__
 from pvbench_suite.perception.cache import Cache
+from pvbench_suite.planning import pair_of
 from pvbench_suite.plugin import allure
 from pvbench_suite.plugin.build import Controller, test_id
 from pvbench_suite.plugin.keys import DONE, ESTIMATE
@@ -66,7 +67,7 @@ class Recorder:
         self.controller = controller
         self.selected_done = 0
         self._by_node: dict[str, tuple[Any, str]] = {}
-        self._dead: list[Row] = []
+        self._ran: set[tuple[str, ...]] = set()
         self._lines: list[str] = []
         self._failures: list[str] = []
 
@@ -75,6 +76,7 @@ class Recorder:
         row = getattr(report, "pvbench", None)
         if row is not None:
             self.controller.record(dict(row))
+            self._ran.add(pair_of(row))
         elif report.when == "???":  # type: ignore[comparison-overlap]
             self._record_crash(report)
 
@@ -89,7 +91,6 @@ class Recorder:
                     row = run.row(job.planned, run.registry.get(identifier), job.digest)
                     row.update(state="error", reason="worker died", message=str(report.longrepr))
                     self.controller.record(row)
-                    self._dead.append(row)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -144,15 +145,19 @@ class Recorder:
         self._write_allure(summary, everything)
 
     def _write_allure(self, summary: Any, rows: list[Row]) -> None:
-        """Add to ``--alluredir`` what allure-pytest cannot know: environment, categories, means, dead pairs."""
+        """Add to ``--alluredir`` what allure-pytest cannot know: environment, categories, means, and other pairs.
+
+        Those are the pairs that did not run now: missing videos, pairs of a worker that died, and what the journal has
+        from earlier runs, as far as the folder does not have it already.
+        """
         if (out := allure.folder(self.config)) is None:
             return
         from reports.allure import write_frame, write_rows
 
         registry, now = self.controller.run.registry, round(1000 * time.time())
         write_frame(rows, summary, registry, out, now)
-        missing = [row for row in rows if row["state"] == "missing_video"]
-        write_rows([*self._dead, *missing], registry, out, now)
+        others = [row for row in rows if row["state"] != "pending" and pair_of(row) not in self._ran]
+        write_rows(allure.not_there(others, registry, out), registry, out, now)
 
     def _judge_usage(self) -> None:
         """Say what judging took, and remove what the workers shared."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pvbench_suite.dimensions import Dimension
 from pvbench_suite.judge import Verdict
 from pvbench_suite.measurement import Measurement
 from pvbench_suite.plugin.build import Controller
@@ -24,3 +25,5 @@ WARNINGS = pytest.StashKey[list[str]]()
 RESULT = pytest.StashKey[Measurement | Verdict]()
 #: The settled row of an item.
 ROW = pytest.StashKey[Row]()
+#: The dimension of an item.
+DIMENSION = pytest.StashKey[Dimension]()

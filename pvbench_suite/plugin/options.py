@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from pvbench_suite.errors import UserError
 from pvbench_suite.judge import Settings, settings_from
+from pvbench_suite.video.types import DEFAULT_LIMITS, Limits
 
 #: The judge's options, in the order of `settings_from`.
 JUDGE = ("url", "model", "concurrency", "max_requests", "frames", "dry_run")
@@ -53,6 +54,8 @@ def add(parser: pytest.Parser) -> None:
     add("--pv-max-pixels", type=str, metavar="N", help="largest frame that is decoded [px]")
     add("--pv-max-frames", type=str, metavar="N", help="longest video that is decoded [frames]")
     add("--pv-decode-timeout", type=str, metavar="S", help="longest time for decoding one video [s]")
+    add("--pv-max-memory", type=str, metavar="MIB",
+        help="most memory of the process that decodes, itself included [MiB] (default: 2048; Linux)")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,7 @@ class Options:
     cache_dir: Path | None
     gates: tuple[str, ...]
     require_complete: bool
-    max_pixels: int | None
-    max_frames: int | None
-    decode_timeout: float | None
+    limits: Limits
     judge: Settings | None
 
 
@@ -125,6 +126,18 @@ def _number(config: pytest.Config, key: str, least: float, kind: type[int] | typ
     return value
 
 
+def _limits(config: pytest.Config) -> Limits:
+    """Return what decoding one video may cost: the defaults, and what the options say."""
+    given = {
+        "max_pixels": _number(config, "pv_max_pixels", 1, int),
+        "max_frames": _number(config, "pv_max_frames", 1, int),
+        "seconds": _number(config, "pv_decode_timeout", 0.1, float),
+        # Python, NumPy and FFmpeg alone take about 110 MiB.
+        "memory": _number(config, "pv_max_memory", 256, int),
+    }
+    return replace(DEFAULT_LIMITS, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+
+
 def _file(text: str | None, option: str, base: Path) -> Path | None:
     if text is None:
         return None
@@ -132,6 +145,13 @@ def _file(text: str | None, option: str, base: Path) -> Path | None:
     if not path.exists():
         raise UserError(f"{option} {text}: is not there")
     return path.resolve()
+
+
+def _folder(text: str | None, option: str, base: Path) -> Path | None:
+    path = _file(text, option, base)
+    if path is not None and not path.is_dir():
+        raise UserError(f"{option} {text}: is a file, not a folder of images <group id>.png")
+    return path
 
 
 def checked(config: pytest.Config, base: Path) -> Options:
@@ -155,7 +175,6 @@ def checked(config: pytest.Config, base: Path) -> Options:
                 f"--model-dir: two models are called {model.name!r}; give one another name: NAME={model.path}"
             )
     limit = _number(config, "pv_limit", 1, int)
-    pixels, frames = _number(config, "pv_max_pixels", 1, int), _number(config, "pv_max_frames", 1, int)
     out, cache = config.getoption("pv_report_dir"), config.getoption("pv_cache_dir")
     return Options(
         models=models,
@@ -167,14 +186,12 @@ def checked(config: pytest.Config, base: Path) -> Options:
         profile=config.getoption("pv_perception") or profiles.DEFAULT,
         limit=None if limit is None else int(limit),
         videos=_file(config.getoption("pv_videos"), "--pv-videos", base),
-        references=_file(config.getoption("pv_references"), "--pv-references", base),
+        references=_folder(config.getoption("pv_references"), "--pv-references", base),
         resume=not config.getoption("pv_no_resume"),
         report_dir=(base / Path(out).expanduser()).resolve() if out else None,
         cache_dir=(base / Path(cache).expanduser()).resolve() if cache else None,
         gates=tuple(config.getoption("pv_gate")),
         require_complete=config.getoption("pv_require_complete"),
-        max_pixels=None if pixels is None else int(pixels),
-        max_frames=None if frames is None else int(frames),
-        decode_timeout=_number(config, "pv_decode_timeout", 0.1, float),
+        limits=_limits(config),
         judge=settings_from(*(config.getoption(f"pv_judge_{key}") for key in JUDGE)),
     )

@@ -14,7 +14,7 @@ import pytest
 from pvbench_suite.dimensions import Dimension
 from pvbench_suite.errors import BrokenVideo, JudgeFailed, NotPerceived, Unmeasurable
 from pvbench_suite.plugin import allure, record
-from pvbench_suite.plugin.keys import RESULT, ROW, RUN, WARNINGS
+from pvbench_suite.plugin.keys import DIMENSION, RESULT, ROW, RUN, WARNINGS
 from pvbench_suite.plugin.run import Job, Run
 from pvbench_suite.results import Row
 from pvbench_suite.wording import line
@@ -31,9 +31,12 @@ def job_of(item: pytest.Item) -> Job | None:
 
 def dimension_of(item: pytest.Item, run: Run) -> Dimension:
     """Return the dimension of a dimension test's item."""
-    mark = item.get_closest_marker("dimension")
-    assert mark is not None
-    return run.registry.get(mark.args[0])
+    found = item.stash.get(DIMENSION, None)
+    if found is None:
+        mark = item.get_closest_marker("dimension")
+        assert mark is not None
+        found = item.stash[DIMENSION] = run.registry.get(mark.args[0])
+    return found
 
 
 def new_row(item: pytest.Item, run: Run, job: Job) -> Row:
@@ -48,11 +51,18 @@ def new_row(item: pytest.Item, run: Run, job: Job) -> Row:
 
 
 def prepare(item: pytest.Item, run: Run, job: Job) -> None:
-    """Decode the video once, so that a broken file is broken for each of its dimensions; check the profile's claim."""
+    """Decode the video once, so that a broken file is broken for each of its dimensions.
+
+    Then check its reference image, and the profile's claim.
+    """
     if job.digest is None:
         return
-    item.stash[WARNINGS] = run.clips.warnings(job.video, job.digest, run.folders_of(job.video)[0], write=True)
-    run.require_claim(dimension_of(item, run))
+    dimension, folder = dimension_of(item, run), run.folders_of(job.video)[0]
+    warnings = run.clips.warnings(job.video, job.digest, folder, write=True)
+    item.stash[WARNINGS] = warnings + run.references.warnings(job.video, job.digest, folder)
+    if run.judge is not None:
+        run.references.require(job.video, dimension)
+    run.require_claim(dimension)
 
 
 def guarded(item: pytest.Item, phase: str) -> Generator[None, object, object]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pvbench_suite import __version__
 from pvbench_suite.dimensions import Dimension, Registry, load
-from pvbench_suite.errors import NotPerceived
+from pvbench_suite.errors import NotPerceived, UserError
 from pvbench_suite.judge import Settings, configured
 from pvbench_suite.judge.service import JudgeService
 from pvbench_suite.perception import profiles
@@ -21,11 +21,13 @@ from pvbench_suite.perception.protocol import Profile
 from pvbench_suite.planning import Planned, blank_row
 from pvbench_suite.plugin.clips import Clips
 from pvbench_suite.plugin.options import ModelDir, Options
+from pvbench_suite.plugin.references import References, mark
 from pvbench_suite.prompts.loader import Suite
 from pvbench_suite.results import Row
 from pvbench_suite.video.types import Video
 
 Key = tuple[str, str, str]
+T = TypeVar("T")
 
 
 def key_of(video: Video) -> Key:
@@ -90,10 +92,18 @@ class Run:
 
     def cache_folders(self, model: ModelDir) -> list[Path]:
         """Return the cache folders of a model; the first is written, all are read."""
-        own = model.path / "pvbench" / "cache"
-        if self.options.cache_dir:
-            return [self.options.cache_dir, own]
-        return [own] if writable(model.path) else [self.folder(model).parent / "cache", own]
+        beside = self.folder(model).parent / "cache"
+        return self._once(("folders", model.name), lambda: cache_folders(model.path, self.options.cache_dir, beside))
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        """Return what `make` gave when it was asked for `key` first: rows are made by the ten thousand."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast(T, self._kept[key])
+
+    @cached_property
+    def _kept(self) -> dict[tuple[object, ...], object]:
+        return {}
 
     @cached_property
     def _perceptions(self) -> dict[str, Perception]:
@@ -102,7 +112,12 @@ class Run:
     @cached_property
     def clips(self) -> Clips:
         """The decoder's front: one clip in memory, broken files remembered."""
-        return Clips(self.options)
+        return Clips(self.options.limits)
+
+    @cached_property
+    def references(self) -> References:
+        """The reference images of the I2V videos."""
+        return References(self.options.limits)
 
     def perception(self, model: str) -> Perception:
         """Return the perception of a model's videos."""
@@ -134,7 +149,8 @@ class Run:
     def _identities(self, products: tuple[str, ...]) -> dict[str, str]:
         from pvbench_suite.perception.cache import identity
 
-        return {p: identity(self.profile, p) for p in sorted(products) if p in self.profile.providers}
+        made = [p for p in sorted(products) if p in self.profile.providers]
+        return self._once(("identities", products), lambda: {p: identity(self.profile, p) for p in made})
 
     def require_claim(self, dimension: Dimension) -> None:
         """Raise `NotPerceived` if the profile does not claim a numeric dimension."""
@@ -146,8 +162,12 @@ class Run:
             )
 
     def row(self, planned: Planned, dimension: Dimension, digest: str | None) -> Row:
-        """Return the row of a pair before its outcome."""
-        return blank_row(
+        """Return the row of a pair before its outcome.
+
+        Its `brief` names the reference image as well where the dimension is judged beside it: another image, another
+        question.
+        """
+        row = blank_row(
             planned,
             dimension,
             profile=self.profile.name,
@@ -155,7 +175,16 @@ class Run:
             scorer=self.scorer(dimension),
             digest=digest,
             suite=__version__,
+            thresholds=self._once(("thresholds", dimension.id), dimension.digest),
         )
+        image = planned.video.reference if dimension.expectation == "reference" else None
+        if (
+            image is not None
+            and row["brief"] is not None
+            and (named := self._once(("image", image), lambda: mark(image)))
+        ):
+            row["brief"] += f"+{named}"
+        return row
 
     def to_text(self) -> str:
         """Return the jobs as JSON for a worker."""
@@ -180,6 +209,24 @@ def _job_from_plain(plain: Mapping[str, Any], suite: Suite) -> Job:
     video = Video(**fields)
     group = suite.get(video.group) if video.group else None
     return Job(Planned(video, group, tuple(plain["dimensions"])), tuple(plain["todo"]), plain["digest"])
+
+
+def cache_folders(model: Path, given: Path | None, beside: Path | None) -> list[Path]:
+    """Return the cache folders of a model's folder: the one `given`, else its own, else the one `beside` the reports.
+
+    Raises
+    ------
+    UserError
+        If the model's folder is read-only and neither is given.
+    """
+    own = model / "pvbench" / "cache"
+    if given is not None:
+        return [given, own]
+    if writable(model):
+        return [own]
+    if beside is None:
+        raise UserError(f"{model}: is read-only; say where products go with --cache-dir DIR")
+    return [beside, own]
 
 
 def writable(folder: Path) -> bool:

@@ -98,7 +98,7 @@ def _result(key: tuple[str, str, str], rows: list[Row], registry: Registry) -> R
         remedies=tally(remedy(row) for row in rows if row["state"] == "not_perceived"),
         warnings=tally(text for row in rows for text in row.get("warnings") or ()),
         assumed=tally(text for row in rows for text in row.get("assumed") or ()),
-        suites=tuple(sorted({str(row.get("suite")) for row in rows})),
+        suites=tuple(sorted({str(row["suite"]) for row in rows if row.get("suite")})),
         providers=provider_ids(rows),
         thresholds=thresholds_digest(rows),
         videos=len({(row.get("video"), row.get("seed")) for row in rows if row["state"] != "missing_video"}),

@@ -97,7 +97,7 @@ def difference(
         key: _cell(kind, key, name, [s for s in sides if s.dimension.id in members], names)
         for kind, key, name, members in wanted
     }
-    suites = [sorted({str(row.get("suite")) for row in side}) for side in (first, second)]
+    suites = [sorted({str(row["suite"]) for row in side if row.get("suite")}) for side in (first, second)]
     notes = () if suites[0] == suites[1] else (f"suite versions differ: {suites[0]} and {suites[1]}",)
     return Comparison(*names, modality, profile, cells, notes)
 

@@ -3,8 +3,9 @@
 Conventions
 -----------
 By default only headers, packets and the first frame are read, so that 1,200 clips take seconds; `deep` decodes every
-frame, which also finds damage inside.  Either way the decoder runs in the worker process.  The protocol's own checks
-are in `pvbench_suite.video.protocol` and can be imported from here.
+frame, which also finds damage inside.  A first frame is compared with its reference image where the manifest has one.
+Either way the decoder runs in the worker process.  The protocol's own checks are in `pvbench_suite.video.protocol` and
+can be imported from here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pvbench_suite.video.protocol import (
     size_warning,
     vfr_warning,
 )
+from pvbench_suite.video.reference import look
 from pvbench_suite.video.types import Probe, Video
 
 __all__ = ["PAPER", "CheckReport", "Expected", "check", "protocol_warnings"]
@@ -38,7 +40,8 @@ class CheckReport:
     """What a check found; each of the pairs holds a video and one clause.
 
     `ambiguous` are names that fit several groups or files that answer the same one, one line each; `warnings` are
-    remarks on a file itself (several video streams, repaired timestamps); `probes` are by video id and modality.
+    remarks on a file itself (several video streams, repaired timestamps); `references` say of each I2V video with a
+    reference how its first frame relates to it; `probes` are by video id and modality.
     """
 
     manifest: Manifest
@@ -53,12 +56,17 @@ class CheckReport:
     variable_rate: Told = ()
     unreadable: Told = ()
     warnings: Told = ()
+    references: Told = ()
     probes: dict[tuple[str, str], Probe] = field(default_factory=dict, repr=False)
 
     @property
     def clean(self) -> bool:
-        """Return whether no video is missing, ambiguous or unreadable; deviations from the protocol may be there."""
-        return not (self.missing or self.ambiguous or self.unreadable)
+        """Return whether no video is missing, ambiguous or unreadable, and no reference unreadable or another picture.
+
+        Deviations from the protocol may be there, crops among them.
+        """
+        strange = any(label.startswith(("other", "reference")) for _, label in self.references)
+        return not (self.missing or self.ambiguous or self.unreadable or strange)
 
     def to_rows(self) -> list[dict[str, str | None]]:
         """Return one plain row per finding: kind, modality, group, video, path, detail."""
@@ -83,9 +91,9 @@ class CheckReport:
         for kind, texts in (("missing", named), ("extra", self.extra), ("ambiguous", self.ambiguous)):
             lines += _listed(kind, list(texts))
         for kind, told in self._findings():
-            lines += _listed(
-                kind.replace("_", " "), [f"{video.modality}/{video.id}: {clause}" for video, clause in told]
-            )
+            texts = [f"{video.modality}/{video.id}: {clause}" for video, clause in told]
+            # People look references through one by one.
+            lines += _listed(kind.replace("_", " "), texts, len(texts) if kind == "reference" else _SHOWN)
         return [*lines, *(f"note: {note}" for note in self.manifest.notes)]
 
     def _findings(self) -> tuple[tuple[str, Told], ...]:
@@ -96,6 +104,7 @@ class CheckReport:
             ("wrong_rate", self.wrong_rate),
             ("variable_rate", self.variable_rate),
             ("warning", self.warnings),
+            ("reference", self.references),
         )
 
 
@@ -111,11 +120,19 @@ def _row(kind: str, video: Video, detail: str | None = None) -> dict[str, str | 
     }
 
 
-def _listed(kind: str, texts: list[str]) -> list[str]:
+def _listed(kind: str, texts: list[str], most: int = _SHOWN) -> list[str]:
     if not texts:
         return []
-    rest = [f"  ... and {len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
-    return [f"{kind}: {len(texts)}", *(f"  {text}" for text in texts[:_SHOWN]), *rest]
+    rest = [f"  ... and {len(texts) - most} more"] if len(texts) > most else []
+    return [f"{kind}: {len(texts)}", *(f"  {text}" for text in texts[:most]), *rest]
+
+
+def _reference(video: Video) -> str:
+    """Return how the first frame of a readable video relates to its reference, or what is wrong with the image."""
+    try:
+        return look(video).label
+    except BrokenVideo as error:
+        return str(error)
 
 
 def check(
@@ -169,6 +186,7 @@ def check(
         wrong_rate=told(lambda probe: rate_warning(probe, expect)),
         variable_rate=told(vfr_warning),
         unreadable=tuple(unreadable),
+        references=tuple((video, _reference(video)) for video, _ in readable if video.reference is not None),
         warnings=tuple((video, clause) for video, probe in readable for clause in probe.warnings),
         probes=probes,
     )

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import av
 from av.container import InputContainer
@@ -147,6 +147,7 @@ def open_container(path: Path, limits: Limits) -> Iterator[ContainerSource]:
     except OSError as error:
         raise broken(path, f"cannot be read: {cause_of(error)}") from error
     with stream:
+        _refuse_large_png(path, stream, limits)
         try:
             options = {"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"}
             container = av.open(stream, "r", options=options, metadata_errors="ignore")
@@ -154,6 +155,16 @@ def open_container(path: Path, limits: Limits) -> Iterator[ContainerSource]:
             raise broken(path, _why_closed(path, error)) from error
         with container:
             yield _choose(path, container, limits)
+
+
+def _refuse_large_png(path: Path, stream: BinaryIO, limits: Limits) -> None:
+    """Raise `BrokenVideo` if a PNG is too large; FFmpeg learns a PNG's size late, and calls such a one invalid data."""
+    head = stream.read(24)
+    stream.seek(0)
+    if head[:8] == b"\x89PNG\r\n\x1a\n" and len(head) == 24:
+        width, height = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+        if width * height > limits.max_pixels:
+            raise too_large(path, width, height, limits)
 
 
 def _why_closed(path: Path, error: BaseException) -> str:

@@ -17,17 +17,20 @@ from pathlib import Path
 
 from pvbench_suite.video import webp
 from pvbench_suite.video.container import ContainerSource, open_container
-from pvbench_suite.video.faults import FAULTS, broken, cause_of, timed_out, too_large, too_long
+from pvbench_suite.video.faults import FAULTS, broken, cause_of, starved, timed_out, too_heavy, too_large, too_long
 from pvbench_suite.video.flow import ArraySink, Sink, Source
 from pvbench_suite.video.folder import open_folder
-from pvbench_suite.video.isolate import decode_isolated, probe_isolated
+from pvbench_suite.video.isolate import decode_isolated, first_isolated, probe_isolated
 from pvbench_suite.video.pixels import Shaper
 from pvbench_suite.video.protocol import protocol_warnings
 from pvbench_suite.video.structure import truncation
 from pvbench_suite.video.timing import Floats, rate_of, repair, usual_step
-from pvbench_suite.video.types import DEFAULT_LIMITS, Clip, Limits, Probe
+from pvbench_suite.video.types import DEFAULT_LIMITS, Clip, First, Limits, Probe
 
-__all__ = ["Limits", "decode", "decode_isolated", "decode_with_probe", "probe", "probe_isolated", "read"]
+__all__ = [
+    "Limits", "decode", "decode_isolated", "decode_with_probe", "first", "first_isolated", "probe", "probe_isolated",
+    "read",
+]  # fmt: skip
 
 LONG_SIDE = 640
 #: Codecs whose packets may hold frames that are never shown, so that packets cannot be counted.
@@ -68,6 +71,9 @@ def read(path: Path, *, long_side: int, limits: Limits, fps: float | None, sink:
                     sink.add(shaper.image(frame))
                 stamps.append(stamp)
         except FAULTS as error:
+            # Eight bytes hold a pixel of any format.
+            if starved(error, 8 * (shaper.hw[0] * shaper.hw[1] or limits.max_pixels)):
+                raise too_heavy(path, limits) from error
             declared = source.declared()
             place = f"after {len(stamps)} of {declared} frames" if declared else f"after {len(stamps)} frames"
             cut = truncation(path)
@@ -128,6 +134,23 @@ def decode_with_probe(
     sink = ArraySink()
     probe, times = read(Path(path), long_side=long_side, limits=limits, fps=fps, sink=sink)
     return probe, Clip(sink.array(), times, probe.hw, (*probe.warnings, *protocol_warnings(probe)))
+
+
+def first(
+    path: Path, *, long_side: int = LONG_SIDE, limits: Limits = DEFAULT_LIMITS, fps: float | None = None
+) -> First:
+    """Return the first picture of a video or image; nothing after it is read.  Parameters and errors as above."""
+    with _open(path, limits, fps) as source:
+        shaper = Shaper(long_side, source.aspect)
+        try:
+            frame = next((frame for frame, _ in source.frames()), None)
+        except FAULTS as error:
+            raise broken(path, cause_of(error)) from error
+        if frame is None:
+            raise broken(path, "no frame decodes")
+        if frame.width * frame.height > limits.max_pixels:
+            raise too_large(path, frame.width, frame.height, limits)
+        return First(shaper.image(frame), shaper.hw, isinstance(source, ContainerSource) and source.is_still)
 
 
 def decode(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 from pathlib import Path
 
 import av
@@ -41,3 +43,34 @@ def too_long(path: Path, limits: Limits) -> BrokenVideo:
 def timed_out(path: Path, limits: Limits) -> BrokenVideo:
     """Return the error for a video that takes longer than `Limits.seconds`."""
     return broken(path, f"decoding took longer than {limits.seconds:g} s (--pv-decode-timeout)")
+
+
+def starved(error: BaseException | None, need: int = 0) -> bool:
+    """Return whether an error, or one that it was raised from, is for lack of memory.
+
+    FFmpeg's decoders call a frame that they got no memory for invalid data, so it also counts when this process has
+    less than `need` bytes left of its bound.
+    """
+    while error is not None:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        error = error.__cause__
+    room = _room()
+    return room is not None and room < need
+
+
+def _room() -> int | None:
+    """Return how much memory this process may still take [bytes], or None where nothing bounds it (Linux only)."""
+    with contextlib.suppress(ImportError, OSError, ValueError, IndexError):
+        import resource
+
+        allowed = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        if allowed != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+            return allowed - pages * resource.getpagesize()
+    return None
+
+
+def too_heavy(path: Path, limits: Limits) -> BrokenVideo:
+    """Return the error for a video that needs more than `Limits.memory`."""
+    return broken(path, f"decoding needs more than {limits.memory:,} MiB of memory (--pv-max-memory)")

@@ -9,12 +9,12 @@ given, and whatever is ambiguous or doubled is a `ModelDirError` of one line.  N
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pvbench_suite.errors import ModelDirError
+from pvbench_suite.files import write_atomic
 from pvbench_suite.video.layouts import ALIASES, BY_NAME, LAYOUTS
 from pvbench_suite.video.layouts.base import Context, Layout
 from pvbench_suite.video.layouts.gather import Gathered, gather
@@ -192,9 +192,6 @@ def write_manifest(manifest: Manifest, path: Path) -> None:
         }
         lines.append(json.dumps({k: v for k, v in entry.items() if v is not None}, ensure_ascii=True) + "\n")
     try:
-        with tempfile.NamedTemporaryFile("w", dir=base, delete=False, encoding="ascii") as stream:
-            stream.writelines(lines)
-        Path(stream.name).chmod(0o644)
-        Path(stream.name).replace(path)
+        write_atomic(path, "".join(lines).encode("ascii"))
     except OSError as error:
         raise ModelDirError(f"{shown(path)}: cannot be written: {error.strerror or error}") from error

@@ -55,11 +55,14 @@ class Limits:
         Frames of one video; the default is 10 s at 240 frames per second (``--pv-max-frames``).
     seconds : float
         Wall-clock time to decode one video [s] (``--pv-decode-timeout``).
+    memory : int
+        Memory of the decoder's process, itself included [MiB]; the default is 2 GiB (``--pv-max-memory``).
     """
 
     max_pixels: int = 4096 * 2160
     max_frames: int = 2400
     seconds: float = 120.0
+    memory: int = 2048
 
 
 DEFAULT_LIMITS = Limits()
@@ -84,6 +87,18 @@ class Probe:
     codec: str
     rotation: int = 0
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class First:
+    """The first picture of a file: `image` (h, w, 3) uint8 RGB at working resolution, as displayed.
+
+    `hw` = (H, W) [px] of the full picture; `still` whether the file is a single image.
+    """
+
+    image: NDArray[np.uint8]
+    hw: tuple[int, int]
+    still: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)

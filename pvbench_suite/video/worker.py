@@ -9,6 +9,7 @@ longer than one video.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -19,7 +20,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pvbench_suite.errors import BrokenVideo, UserError
-from pvbench_suite.video.decode import probe, read
+from pvbench_suite.video.decode import first, probe, read
+from pvbench_suite.video.faults import starved, too_heavy
 from pvbench_suite.video.pixels import Image
 from pvbench_suite.video.types import Limits
 
@@ -47,18 +49,46 @@ class DiskFull(Exception):
     """The folder for temporary files has no room; not the video's fault."""
 
 
+def bound(limits: Limits) -> None:
+    """Hold this process to `Limits.memory` from here on.
+
+    Linux counts heap, buffers and stacks that the process may write to, not the libraries that it maps.  Systems that
+    do not know this bound keep the others (pixels, frames, time).
+    """
+    wanted = limits.memory << 20
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        ceiling = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        allowed = wanted if ceiling == resource.RLIM_INFINITY else min(wanted, ceiling)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, ceiling))
+
+
+def _made(request: dict[str, Any], path: Path, limits: Limits) -> dict[str, Any]:
+    """Return the reply to a request that can be fulfilled; raises what decoding raises."""
+    if request["out"] is None:
+        return {"probe": asdict(probe(path, limits=limits, fps=request["fps"], full=request["full"]))}
+    with Path(request["out"]).open("wb", buffering=0) as stream:
+        sink = FileSink(stream)
+        options: dict[str, Any] = {"long_side": request["long_side"], "limits": limits, "fps": request["fps"]}
+        if request.get("first"):
+            found = first(path, **options)
+            sink.add(found.image)
+            return {"hw": found.hw, "still": found.still, "shape": sink.shape}
+        probed, times = read(path, **options, sink=sink)
+    return {"probe": asdict(probed), "times": times.tolist(), "shape": [len(times), *sink.shape]}
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return the reply to one request: probe, times and shape, or the kind and text of an error."""
     path, limits = Path(request["path"]), Limits(**request["limits"])
+    bound(limits)
     try:
-        if request["out"] is None:
-            return {"probe": asdict(probe(path, limits=limits, fps=request["fps"], full=request["full"]))}
-        with Path(request["out"]).open("wb", buffering=0) as stream:
-            sink = FileSink(stream)
-            found, times = read(path, long_side=request["long_side"], limits=limits, fps=request["fps"], sink=sink)
-        return {"probe": asdict(found), "times": times.tolist(), "shape": [len(times), *sink.shape]}
+        return _made(request, path, limits)
     except BrokenVideo as error:
-        return {"broken": str(error)}
+        return {"broken": str(too_heavy(path, limits) if starved(error) else error)}
+    except MemoryError:
+        return {"broken": str(too_heavy(path, limits))}
     except UserError as error:
         return {"user": str(error)}
     except DiskFull as error:

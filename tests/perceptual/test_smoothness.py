@@ -67,6 +67,20 @@ def test_stillness_earns_nothing() -> None:
     assert motion_smoothness(one, one, motion=1.0).value == 1.0
 
 
+def test_motion_that_cannot_be_interpolated_is_not_stillness() -> None:
+    """Something moves in 48 triples and the middle is known in six of them: too noisy; in seven, they are measured."""
+    error, outer = np.full(48, np.nan), np.full(48, 10.0)
+    error[:6] = 1.0
+    assert reason(lambda: motion_smoothness(error, outer))[0] == "too_noisy"
+    error[6] = 1.0
+    assert motion_smoothness(error, outer).value == pytest.approx(0.1)
+    outer[8:] = np.nan
+    error[:2] = np.nan
+    assert reason(lambda: motion_smoothness(error, outer))[0] == "too_noisy"
+    outer[:3] = np.nan
+    assert reason(lambda: motion_smoothness(error, outer))[0] == "no_motion"
+
+
 def test_each_perception_reason_is_given() -> None:
     """The first check that holds is the reason."""
     one = np.ones(48)

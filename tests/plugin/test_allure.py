@@ -11,11 +11,11 @@ import pytest
 
 from pvbench_suite.dimensions import load
 from pvbench_suite.planning import Planned, blank_row
-from pvbench_suite.plugin.allure import KEPT
+from pvbench_suite.plugin.allure import KEPT, not_there
 from pvbench_suite.results import STATES
 from pvbench_suite.video.types import Video
 from pvbench_suite.wording import line, title
-from reports.allure import STATUS, categories, environment, result, settings
+from reports.allure import STATUS, categories, environment, result, settings, write_rows
 from tests.plugin.world import ROOT, arguments, demo, journal, rows
 
 
@@ -84,6 +84,32 @@ def test_history_ids_are_stable_over_scores(pytester: pytest.Pytester) -> None:
         ids.append({e["historyId"] for e in pairs(out).values()})
     assert ids[0] == ids[1]
     assert len(ids[0]) == 1
+
+
+def test_a_resumed_run_writes_what_ran_before_once(pytester: pytest.Pytester) -> None:
+    """A new folder gets every pair of the journal, a folder that has them gets none twice."""
+    model = demo(pytester.path / "m", {"s001": 0.0, "s002": 3.0})
+    once, later = pytester.path / "once", pytester.path / "later"
+    pytester.runpytest_subprocess(*arguments(model), "-k", "R16", f"--alluredir={once}")
+    for out in (later, once):
+        pytester.runpytest_subprocess(*arguments(model), "-k", "R16 or R21", f"--alluredir={out}")
+        tests = [e for e in results(out) if labels(e).get("epic") != "summary"]
+        assert sorted(e["name"] for e in tests) == [
+            "R16 trajectory continuity: 1 of 5 (m t2v s002)", "R16 trajectory continuity: 5 of 5 (m t2v s001)",
+            "R21 gravity: 1 of 5 (m t2v s002)", "R21 gravity: 5 of 5 (m t2v s001)",
+        ], out.name  # fmt: skip
+        assert len({e["historyId"] for e in tests}) == 4
+
+
+def test_a_torn_result_is_written_again(tmp_path: Path) -> None:
+    """Only a whole result that says the same is not written again."""
+    row = made(score=4)
+    assert not_there([row], load(), tmp_path) == [row]
+    (path,) = write_rows([row], load(), tmp_path, 0)
+    assert not_there([row], load(), tmp_path) == []
+    assert not_there([made(score=3)], load(), tmp_path) == [made(score=3)]
+    path.write_text('{"historyId": ', encoding="utf-8")
+    assert not_there([row], load(), tmp_path) == [row]
 
 
 def test_the_journal_gives_the_same_as_the_run(pytester: pytest.Pytester) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,6 +83,19 @@ def test_limits_reach_the_worker(tmp_path, worker):
     path = write(tmp_path / "a.mp4", pictures(6))
     with pytest.raises(BrokenVideo, match="--pv-max-frames"):
         decode_isolated(path, limits=Limits(max_frames=2), worker=worker)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the bound on memory is Linux's")
+def test_a_video_that_needs_too_much_memory_is_broken_and_the_option_named(tmp_path, worker):
+    small = write(tmp_path / "small.mp4", pictures(3))
+    large = write(tmp_path / "large.mp4", [np.zeros((2048, 2048, 3), np.uint8)] * 4, options={"preset": "ultrafast"})
+    assert len(decode_isolated(small, worker=worker)[1].frames) == 3
+    pages = int(Path(f"/proc/{worker.pid}/statm").read_text(encoding="ascii").split()[5])
+    tight = Limits(memory=(pages * resource.getpagesize() >> 20) + 16)  # one frame has 12 MiB
+    with pytest.raises(BrokenVideo, match=r"^large\.mp4: decoding needs more than \d+ MiB of memory \(--pv-max-memory"):
+        decode_isolated(large, limits=tight, worker=worker)
+    assert len(decode_isolated(small, limits=tight, worker=worker)[1].frames) == 3, "only the large one is too large"
+    assert len(decode_isolated(large, worker=worker)[1].frames) == 4, "the next bound is the next request's"
 
 
 def test_a_crash_is_a_broken_video_that_names_the_signal(tmp_path):
