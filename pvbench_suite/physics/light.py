@@ -227,7 +227,8 @@ def light_step(unit: Floats, dt: float) -> tuple[float | None, Floats]:
     """Return the largest proven step of a series of unit vectors as an angle [deg], and every instant's fitted step.
 
     At each instant between two frames the line p + q s + J H(s) is fitted to the samples within 1 s.  The largest
-    |J| counts less 4 times the clip's own noise, median |J| / 1.5382.
+    |J| counts less 4 times the clip's own noise: median |J| / 1.5382 once that largest step is taken out.  (With it, a
+    clip of less than four seconds would hide any step behind itself: it shows at every instant within a second.)
 
     Parameters
     ----------
@@ -243,10 +244,23 @@ def light_step(unit: Floats, dt: float) -> tuple[float | None, Floats]:
     sizes : (T - 1,) float
         |J| at each instant; NaN where it cannot be tested.
     """
+    sizes, jumps = _steps(unit, dt)
+    tested = np.isfinite(sizes)
+    if not tested.any():
+        return None, sizes
+    at = int(np.nanargmax(sizes))
+    without = unit - np.where(np.arange(len(unit))[:, None] > at, jumps[at], 0.0)
+    noise = float(np.nanmedian(_steps(without, dt)[0])) / 1.5382
+    proven = max(0.0, float(sizes[at]) - 4.0 * noise)
+    return math.degrees(2.0 * math.asin(min(1.0, proven / 2.0))), sizes
+
+
+def _steps(unit: Floats, dt: float) -> tuple[Floats, Floats]:
+    """Return |J| (T - 1,) and J (T - 1, 3) at each instant between two frames; NaN where it cannot be tested."""
     time = np.arange(len(unit)) * dt
     valid = np.isfinite(unit).all(axis=-1)
     least = max(4.0, 0.5 / dt - 1e-6)
-    sizes = np.full(len(unit) - 1, np.nan)
+    jumps = np.full((len(unit) - 1, 3), np.nan)
     for k in range(len(unit) - 1):
         s = time - (time[k] + 0.5 * dt)
         near = valid & (np.abs(s) <= 1.0 + 1e-9)
@@ -254,9 +268,5 @@ def light_step(unit: Floats, dt: float) -> tuple[float | None, Floats]:
         if min((near & (s < 0)).sum(), after.sum()) < least:
             continue
         design = np.stack([np.ones(near.sum()), s[near], after[near]], axis=-1)
-        sizes[k] = np.linalg.norm(np.linalg.lstsq(design, unit[near], rcond=None)[0][2])
-    tested = sizes[np.isfinite(sizes)]
-    if tested.size == 0:
-        return None, sizes
-    proven = max(0.0, float(tested.max()) - 4.0 * float(np.median(tested)) / 1.5382)
-    return math.degrees(2.0 * math.asin(min(1.0, proven / 2.0))), sizes
+        jumps[k] = np.linalg.lstsq(design, unit[near], rcond=None)[0][2]
+    return np.linalg.norm(jumps, axis=-1), jumps
