@@ -142,10 +142,20 @@ class Sight:
             return None
 
 
+def _no_judge(identifier: str) -> None:
+    """Return no verdict: the measurement of a judged dimension is what is calibrated."""
+
+
 def measure(identifier: str, sight: Sight) -> Run:
     """Return what the dimension's own test hands in for a clip, or the reason why it does not."""
     taken: list[Measurement] = []
-    offered = {"optional": sight.optional, "perceive": sight.get, "brief": Brief(None), "grade": taken.append}
+    offered = {
+        "optional": sight.optional,
+        "perceive": sight.get,
+        "brief": Brief(None),
+        "grade": taken.append,
+        "judged": _no_judge,
+    }
     test = dimension_test(identifier)
     try:
         wanted = {n: offered[n] if n in offered else sight.get(n) for n in inspect.signature(test).parameters}

@@ -19,10 +19,6 @@ from pvbench_suite.prompts.brief import Brief
 
 Floats = NDArray[np.float64]
 
-#: Share of g by which perspective and lens bend a lawful fall in the picture plane: the real fall `mor_falling_ball`
-#: (a laboratory recording) reads 0.29, its reversal 0.30.
-PLANAR_BEND = 0.22
-
 #: Least horizontal part of a camera's axis for it to be turned level (70 deg of pitch).
 _LEVEL = 0.34
 #: Longest time [s] out of sight over which a flight is held to go on.
@@ -40,11 +36,6 @@ def extent(bodies: Bodies, n: int) -> float:
     if bodies.half is not None and np.isfinite(bodies.half[n]).all():
         return 2.0 * float(np.max(bodies.half[n]))
     return float(bodies.diameter[n])
-
-
-def bend(bodies: Bodies) -> float:
-    """Return the share of g that the imaging may bend a lawful fall by: 0 with depth, `PLANAR_BEND` in the plane."""
-    return PLANAR_BEND if bodies.planar else 0.0
 
 
 def rays(bodies: Bodies, cameras: Cameras | None, n: int) -> Floats | None:

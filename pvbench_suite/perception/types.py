@@ -83,7 +83,9 @@ class Masks(Record):
     """Object masks as COCO run lengths, one per frame and object (empty where the object is not seen).
 
     `counts` holds all compressed RLE strings end to end; string k = t N + n spans ``offsets[k]:offsets[k+1]``.
-    `confidence` is the detector's, in [0, 1], 0 where there is no detection.
+    `confidence` is the detector's, in [0, 1], 0 where there is no detection.  `stabilisation` are homographies from the
+    pixels of each frame to those of a reference frame [px of the full frames], in which the static background stands
+    still; None where the camera does, or where its motion is known otherwise (`Cameras`).
     """
 
     times: Array
@@ -93,14 +95,16 @@ class Masks(Record):
     grid: tuple[int, int]
     hw: tuple[int, int]
     names: tuple[str, ...]
+    stabilisation: Array | None = None
 
     product = "masks"
-    shapes = {"times": "T", "counts": "B", "offsets": "K", "confidence": "T N"}
+    shapes = {"times": "T", "counts": "B", "offsets": "K", "confidence": "T N", "stabilisation": "T 3 3"}
 
     @classmethod
     def from_dense(
-        cls, times: Array, dense: Array, names: tuple[str, ...], hw: tuple[int, int], confidence: Array | None = None
-    ) -> Masks:
+        cls, times: Array, dense: Array, names: tuple[str, ...], hw: tuple[int, int],
+        confidence: Array | None = None, stabilisation: Array | None = None,
+    ) -> Masks:  # fmt: skip
         """Return the record of `dense` (T, N, h, w) bool masks."""
         frames, objects, h, w = dense.shape
         strings = [_encode(dense[t, n]) for t in range(frames) for n in range(objects)]
@@ -108,7 +112,7 @@ class Masks(Record):
         seen = dense.any(axis=(2, 3))
         certain = confidence if confidence is not None else np.asarray(seen, dtype=np.float32)
         counts = np.frombuffer(b"".join(strings), dtype=np.uint8)
-        return cls(times, counts, offsets, certain, (h, w), hw, names)
+        return cls(times, counts, offsets, certain, (h, w), hw, names, stabilisation)
 
     def dense(self, t: int, n: int) -> NDArray[np.bool_]:
         """Return the (h, w) bool mask of object `n` in frame `t`."""
@@ -260,6 +264,7 @@ class Bodies(Record):
     world
     and `half` (N, 3) half extents are None without a pose.  `shape` names each body's shape for its symmetry
     ("sphere", "box", "cylinder", "other").  `planar`: world = image plane in pixels, z = 0; depth unknown (NaN).
+    `across` (T, N), planar worlds: half width of the silhouette across the motion [px of the world]; None: unknown.
     """
 
     times: Array
@@ -275,6 +280,7 @@ class Bodies(Record):
     R: Array | None = None
     half: Array | None = None
     planar: bool = False
+    across: Array | None = None
 
     product = "bodies"
     shapes = {
@@ -287,6 +293,7 @@ class Bodies(Record):
         "diameter": "N",
         "R": "T N 3 3",
         "half": "N 3",
+        "across": "T N",
     }
 
     def rays(self, cameras: Cameras | None) -> NDArray[np.float64] | None:
@@ -398,7 +405,8 @@ class Interpolation(Record):
     """Residual of an interpolated middle frame, per triple of neighbouring frames.
 
     `error` (M,) mean absolute error of the middle frame over moving pixels, `outer` (M,) mean absolute difference of
-    the outer two over the same pixels, both in levels of 0..255; NaN where nothing moves.
+    the outer two over the same pixels, both in levels of 0..255; NaN where nothing moves, the error alone where the
+    provider cannot interpolate what moves.
     """
 
     times: Array

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from pvbench_suite.perception.embedded import PROFILE
-from pvbench_suite.perception.embedded.contacts import airborne, kinks, passive
+from pvbench_suite.perception.embedded.flight import airborne
+from pvbench_suite.perception.embedded.kinks import kinks
+from pvbench_suite.perception.embedded.obstacles import passive
 from pvbench_suite.perception.embedded.states import object_states
 from pvbench_suite.perception.types import Bodies
 from pvbench_suite.simulate import truth
@@ -135,6 +137,7 @@ def test_tracks_of_the_background_stand_still_and_those_of_the_ball_go_with_it()
 def test_the_same_clip_gives_the_same_records() -> None:
     """Nothing is drawn by lot."""
     seen, _ = perceived(FALL, True)
-    again = PROFILE.providers["contacts"](seen["clip"], {"bodies": PROFILE.providers["bodies"](seen["clip"], seen)})
+    bodies = PROFILE.providers["bodies"](seen["clip"], seen)
+    again = PROFILE.providers["contacts"](seen["clip"], {"bodies": bodies, "masks": seen["masks"]})
     np.testing.assert_array_equal(again.airborne, seen["contacts"].airborne)
     np.testing.assert_array_equal(again.when, seen["contacts"].when)

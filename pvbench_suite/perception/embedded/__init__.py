@@ -1,4 +1,4 @@
-"""The `embedded` profile: CPU, no weights, planar motion before a still camera."""
+"""The `embedded` profile: CPU, no weights, planar motion before a camera that stands still or only turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROFILE = Profile(
     name="embedded",
     providers={provider.product: provider for provider in _PROVIDERS},
     claims=frozenset({"R15", "R16", "R17", "R21", "PTQ-03", "PTQ-04"}),
-    limits="planar motion, static camera, no weights",
+    limits="planar motion, camera still or turning without parallax, no weights",
     assumed=("planar",),
     remedy="choose a profile with depth: --pv-perception simulator for rendered clips",
 )

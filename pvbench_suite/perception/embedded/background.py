@@ -1,10 +1,11 @@
-"""What stands still behind the moving objects, and which pixels of each frame are not it.
+"""What stands still behind the moving objects, and how much each frame differs from it.
 
 Conventions
 -----------
-Images are (h, w, 3) Y, Cr, Cb in levels of 0..255 on a grid of at most `LONGEST` px.  A difference is expressed in
-thresholds: 1 is the least that counts.  The background is the median over time, repaired where an object rested longer
-than half the clip (`ghosts.py`); frames are aligned to it in gain, offset and slow shading before they are compared.
+Images are (h, w, 3) Y, Cr, Cb in levels of 0..255 on a grid of at most `LONGEST` px, or, where the camera moves, on the
+canvas of the reference frame (`canvas.py`) at that scale.  A difference is expressed in thresholds: 1 is the least that
+counts.  The background is the median over time, repaired where an object rested longer than half the clip
+(`ghosts.py`); frames are aligned to it in gain, offset and slow shading (`toning.py`) before they are compared.
 """
 
 from __future__ import annotations
@@ -15,37 +16,39 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pvbench_suite.perception.embedded.canvas import Canvas
 from pvbench_suite.perception.embedded.frames import Bytes, Floats, Indices, shrink
+from pvbench_suite.perception.embedded.settled import settled
+from pvbench_suite.perception.embedded.toning import Image as Image
+from pvbench_suite.perception.embedded.toning import Mask as Mask
+from pvbench_suite.perception.embedded.toning import aligned, drifts
 from pvbench_suite.video.types import Clip
 
-Image = NDArray[np.float32]
-Mask = NDArray[np.bool_]
-
-#: Working size [px], and how many frames at most make the median.
-LONGEST, SAMPLES = 480, 61
+#: Working size [px], and how many frames at most make the median: of a still camera, of a moving one.
+LONGEST, SAMPLES, SAMPLES_MOVING = 480, 61, 121
 #: Least difference of luma and of chroma that can be an object [levels], and in standard deviations of the pixel.
 LUMA, CHROMA, SIGMAS = 9.0, 6.0, 4.5
-#: A shadow dims to this ratio at most and keeps its chroma within this many thresholds; a faint one is never a body.
-SHADOW, SHADOW_CHROMA, FAINT = 0.5, 1.0, 0.9
-#: A shadow is dimmed all over (share of its pixels), with an outline softer than this share of its depth per pixel.
-ALL_OVER, SOFT = 0.85, 0.25
-#: Stray of the still parts from which on frames are aligned [levels].
-DRIFT = 1.5
-#: Slow shading that is followed rather than called an object [levels].
-SHADING = 10.0
+#: Median over lower quartile of the size of normal noise.
+QUIET = 2.117
+#: Frames with more grain than this are smoothed first [levels].
+GRAINY = 2.0
+#: How far a frame of a moving camera may be misplaced: the background's slope times this is no difference [px].
+MISPLACED = 0.7
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """The aligned frames (T, h, w, 3) uint8 YCrCb of a clip, its background (h, w, 3) and its thresholds (h, w, 3).
 
-    `unrest` (T,) raises the thresholds of a frame in which everything strays more than usual.
+    `unrest` (T,) raises the thresholds of a frame in which everything strays more than usual.  `shown` (T, h, w) is
+    where a frame of a moving camera shows anything; elsewhere its `stack` repeats the background.  None = everywhere.
     """
 
     stack: Bytes
     background: Image
     threshold: Image
     unrest: Floats
+    shown: NDArray[np.bool_] | None = None
 
     def difference(self, t: int) -> tuple[Image, Image]:
         """Return the signed luma change (h, w) [levels] and the size of the whole change (h, w) [thresholds]."""
@@ -53,145 +56,96 @@ class Scene:
         return d[..., 0], np.sqrt(np.sum((d / self.threshold) ** 2, axis=-1)) / np.float32(self.unrest[t])
 
 
-def modelled(stack: Bytes, background: Image) -> Scene:
+def modelled(stack: Bytes, background: Image, shown: NDArray[np.bool_] | None = None) -> Scene:
     """Return the scene of aligned frames (T, h, w, 3) before `background` (h, w, 3), with its thresholds."""
-    threshold = thresholds(stack, background)
-    still, least = background[::4, ::4], threshold[::4, ::4]
-    stray = [
-        np.percentile(np.abs(f[::4, ::4].astype(np.float32) - still).max(axis=-1) / least[..., 0], 75) for f in stack
-    ]
+    threshold = thresholds(stack, background, shown)
+    if shown is not None:
+        plain = np.clip(np.rint(background), 0, 255).astype(np.uint8)
+        stack = np.where(shown[..., None], stack, plain)
+        slope = [cv2.magnitude(cv2.Sobel(c, cv2.CV_32F, 1, 0), cv2.Sobel(c, cv2.CV_32F, 0, 1)) / 8.0
+                 for c in cv2.split(background)]  # fmt: skip
+        threshold += MISPLACED * cv2.dilate(np.stack(slope, axis=-1), np.ones((3, 3), np.uint8))
+    still, least = background[::4, ::4], threshold[::4, ::4, 0]
+    stray = []
+    for t, frame in enumerate(stack):
+        off = np.abs(frame[::4, ::4].astype(np.float32) - still).max(axis=-1) / least
+        stray.append(np.percentile(off if shown is None else off[shown[t, ::4, ::4]], 75))
     unrest = np.clip(np.array(stray) / max(float(np.median(stray)), 0.15), 1.0, 2.5)
-    return Scene(stack, background, threshold, unrest)
+    return Scene(stack, background, threshold, unrest, shown)
 
 
-def _aligned(image: Image, target: Image) -> Image:
-    """Return `image` after the change of tone and tint, and of slow shading, that brings it nearest to `target`."""
-    x, y = _tone(image[::5, ::5]).reshape(-1, 5), target[::5, ::5].reshape(-1, 3)
-    plain = np.zeros((5, 3), dtype=np.float32)
-    plain[1:4] = np.eye(3)
-    plain[0] = np.median(y - x[:, 1:4], axis=0)
-    model = plain
-    for _ in range(4):
-        e = np.abs(x @ model - y).max(axis=1)
-        keep = e <= max(3.0, 2.5 * float(np.median(e)))
-        # a weak pull towards the plain shift keeps what the picture does not show (an unseen tint) where it is
-        pull = 1e-4 * np.count_nonzero(keep) * np.diag([0.0, *[float(v) for v in np.var(x[keep, 1:], axis=0) + 9.0]])
-        a = x[keep].T @ x[keep] + pull
-        model = np.linalg.solve(a, x[keep].T @ y[keep] + pull @ plain).astype(np.float32)
-    out = _tone(image) @ model
-    return out + _shading(target - out)
-
-
-def _tone(image: Image) -> Image:
-    """Return the terms (h, w, 5) of the tone model: 1, Y, Cr, Cb and the curvature of Y."""
-    out = np.empty((*image.shape[:2], 5), dtype=np.float32)
-    out[..., 0] = 1.0
-    out[..., 1:4] = image
-    out[..., 4] = image[..., 0] * (1.0 - image[..., 0] / 255.0)
-    return out
-
-
-def _shading(rest: Image) -> Image:
-    """Return the slow part (h, w, 3) of the difference `rest`, blind to what exceeds the slow part by far."""
-    size = max(8.0, max(rest.shape[:2]) / 12.0)
-    small = cv2.resize(rest, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
-    weight = (np.abs(small).max(axis=-1) < SHADING).astype(np.float32)
-    below = cv2.GaussianBlur(weight, (0, 0), size / 4) + 1e-3
-    slow = np.stack([cv2.GaussianBlur(small[..., c] * weight, (0, 0), size / 4) / below for c in range(3)], axis=-1)
-    return np.asarray(cv2.resize(slow, rest.shape[1::-1], interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-
-
-def _median(stack: Bytes) -> Image:
-    """Return the median over time (h, w, 3) of at most `SAMPLES` frames spread over the clip."""
-    pick = np.unique(np.linspace(0, len(stack) - 1, min(SAMPLES, len(stack))).round().astype(int))
-    return _middle(stack[pick])
-
-
-def scene(clip: Clip, kept: Indices) -> Scene:
+def scene(clip: Clip, kept: Indices, canvas: Canvas | None = None) -> Scene:
     """Return the aligned frames, the plain median background and the thresholds of the frames `kept` of `clip`."""
     stack = np.stack([cv2.cvtColor(shrink(clip.frames[k], LONGEST), cv2.COLOR_RGB2YCrCb) for k in kept])
-    target = _median(stack)
-    if _drifts(stack, target):
-        frames = [frame.astype(np.float32) for frame in stack]
-        target = frames[len(frames) // 2]
-        for t, frame in enumerate(frames):
-            stack[t] = np.clip(np.rint(_aligned(frame, target)), 0, 255)
-        target = _median(stack)
-    return modelled(stack, target)
+    grain = _grain(stack) if canvas is None else 0.0
+    if grain > GRAINY:
+        for t, frame in enumerate(stack):
+            stack[t] = cv2.GaussianBlur(frame, (0, 0), 1.0)
+    shown = None
+    if canvas is not None:
+        stack = np.stack([canvas.lay(t, frame) for t, frame in enumerate(stack)])
+        shown = np.stack([canvas.shown(t) for t in range(len(stack))])
+    target = _median(stack, shown)
+    if drifts(stack, target, shown):
+        # a moving camera's middle frame shows only a part of the canvas
+        anchor = stack[len(stack) // 2].astype(np.float32) if shown is None else target
+        for t, frame in enumerate(stack):
+            even = aligned(frame.astype(np.float32), anchor, None if shown is None else shown[t])
+            stack[t] = np.clip(np.rint(even), 0, 255)
+        target = _median(stack, shown)
+    return modelled(stack, target, shown)
 
 
-def _drifts(stack: Bytes, target: Image) -> bool:
-    """Return whether tone or tint of the still parts strays from `target` in some frame by more than a level or two."""
-    off = stack[:, ::6, ::6].astype(np.int16) - target[::6, ::6].astype(np.int16)
-    middle = np.median(off, axis=(1, 2))
-    spread = np.median(np.abs(off - middle[:, None, None]), axis=(1, 2))
-    return bool(np.abs(middle).max() > DRIFT or spread.max() > DRIFT)
+def _median(stack: Bytes, shown: NDArray[np.bool_] | None) -> Image:
+    """Return the median over time (h, w, 3) of the frames spread over the clip."""
+    most = SAMPLES if shown is None else SAMPLES_MOVING
+    pick = np.unique(np.linspace(0, len(stack) - 1, min(most, len(stack))).round().astype(int))
+    if shown is None:
+        return settled(stack[pick], middle(stack[pick]))
+    return middle(stack[pick], shown[pick])
 
 
-def thresholds(stack: Bytes, background: Image) -> Image:
+def _grain(stack: Bytes) -> float:
+    """Return the standard deviation of the luma from frame to frame where nothing moves, per frame [levels]."""
+    if len(stack) < 2:
+        return 0.0
+    pairs = np.unique(np.linspace(0, len(stack) - 2, 9).round().astype(int))
+    change = stack[pairs + 1, ::3, ::3, 0].astype(np.int16) - stack[pairs, ::3, ::3, 0]
+    return float(1.4826 * np.median(np.abs(change)) / np.sqrt(2.0))
+
+
+def thresholds(stack: Bytes, background: Image, shown: NDArray[np.bool_] | None = None) -> Image:
     """Return the least difference (h, w, 3) that counts at each pixel and channel [levels], from the pixel's own noise.
 
     The noise is the smaller of what the pixel strays from the background and 2.5 times what it changes between frames a
-    quarter of a second or so apart: an object that rests on a pixel must not pass for its noise.
+    quarter of a second or so apart: an object that rests on a pixel must not pass for its noise.  Nor must one that
+    lingers about it: the quieter quarter of the frames bounds the noise (a level more, for what rounding hides).
     """
     pick = np.unique(np.linspace(0, len(stack) - 1, min(31, len(stack))).round().astype(int))
     samples = stack[pick].astype(np.int16)
-    away = _middle(np.abs(samples - np.rint(background).astype(np.int16)))
-    noise = away if len(pick) < 3 else np.minimum(away, 1.77 * _middle(np.abs(np.diff(samples, axis=0))))
+    seen = None if shown is None else shown[pick]
+    both = None if seen is None else seen[1:] & seen[:-1]
+    stray = np.abs(samples - np.rint(background).astype(np.int16))
+    away = middle(stray, seen)
+    if seen is None:  # a frame that is misplaced strays now and then only
+        away = np.minimum(away, QUIET * middle(stray, part=4) + 1.0)
+    noise = away if len(pick) < 3 else np.minimum(away, 1.77 * middle(np.abs(np.diff(samples, axis=0)), both))
     noise = cv2.blur(cv2.dilate(1.4826 * noise, np.ones((3, 3), np.uint8)), (3, 3))
     return np.maximum(np.array([LUMA, CHROMA, CHROMA], dtype=np.float32), SIGMAS * noise).astype(np.float32)
 
 
-def _middle(values: NDArray[np.generic]) -> Image:
-    """Return the upper median of `values` (T, ...) over time."""
-    k = len(values) // 2
-    return np.asarray(np.partition(values, k, axis=0)[k], dtype=np.float32)
+def middle(values: NDArray[np.integer], shown: NDArray[np.bool_] | None = None, part: int = 2) -> Image:
+    """Return the upper median (h, w, 3) of `values` (T, h, w, 3) over the frames that show a pixel, 0 where none.
 
-
-def foreground(world: Scene, t: int) -> Mask:
-    """Return the pixels (h, w) of frame `t` that are neither background nor a soft shadow on it."""
-    dim, size = world.difference(t)
-    strong = size > 1.0
-    ratio = 1.0 + dim / np.maximum(world.background[..., 0], 1.0)
-    shade = strong & (dim < 0) & (ratio > SHADOW) & (_chroma(world, t) < SHADOW_CHROMA)
-    strong &= ~(shade & (ratio > FAINT))
-    return clean(_without_shadows(strong, shade & strong, dim))
-
-
-def _chroma(world: Scene, t: int) -> Image:
-    """Return the change of chroma (h, w) beyond what dimming alone does [thresholds]."""
-    now, still = world.stack[t].astype(np.float32), world.background
-    ratio = np.clip(now[..., :1] / np.maximum(still[..., :1], 1.0), 0.0, 1.0)
-    d = now[..., 1:] - (128.0 + (still[..., 1:] - 128.0) * ratio)
-    return np.sqrt(np.sum((d / world.threshold[..., 1:]) ** 2, axis=-1))
-
-
-def _without_shadows(strong: Mask, shade: Mask, dim: Image) -> Mask:
-    """Return `strong` without the regions that are dimmed all over and have a soft outline: cast shadows."""
-    count, labels = cv2.connectedComponents(strong.astype(np.uint8), connectivity=8)
-    if count < 2 or not shade.any():
-        return strong
-    steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0), cv2.Sobel(dim, cv2.CV_32F, 0, 1)) / 8.0
-    rim = strong & ~(cv2.erode(strong.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0)
-    flat = labels.ravel()
-    pixels = np.maximum(np.bincount(flat, minlength=count), 1)
-    dimmed = np.bincount(flat, weights=shade.ravel(), minlength=count) / pixels
-    depth = np.maximum(np.bincount(flat, weights=-dim.ravel(), minlength=count) / pixels, 1e-6)
-    edge = np.bincount(labels[rim], weights=steep[rim], minlength=count).astype(float)
-    edge = edge / np.maximum(np.bincount(labels[rim], minlength=count), 1)
-    soft = (dimmed > ALL_OVER) & (edge < SOFT * depth)
-    soft[0] = False
-    return strong & ~soft[labels]
-
-
-def clean(mask: Mask) -> Mask:
-    """Return `mask` without specks and threads, with its small gaps closed and its holes filled."""
-    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
-    m = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3)))
-    m = cv2.morphologyEx(m, cv2.MORPH_CLOSE, disc)
-    outlines, _ = cv2.findContours(m, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    cv2.drawContours(m, outlines, -1, 1, cv2.FILLED)
-    # strings and cracks go, the corners of thick bodies stay; beyond the border everything goes on
-    wide = cv2.copyMakeBorder(m, 4, 4, 4, 4, cv2.BORDER_REPLICATE)
-    thick = cv2.dilate(cv2.morphologyEx(wide, cv2.MORPH_OPEN, disc), np.ones((3, 3), np.uint8))[4:-4, 4:-4]
-    return (m > 0) & (thick > 0)
+    `part` 4 gives the lower quartile.
+    """
+    if shown is None:
+        k = len(values) // part
+        return np.asarray(np.partition(values, k, axis=0)[k], dtype=np.float32)
+    # what is not shown sorts behind all that counts
+    ordered = np.sort(np.where(shown[..., None], values, np.iinfo(values.dtype).max), axis=0)
+    count = shown.sum(axis=0)
+    place = np.minimum(count // part, len(values) - 1)
+    out = np.take_along_axis(ordered, place[None, ..., None], axis=0)[0].astype(np.float32)
+    out[count == 0] = 0.0
+    return out

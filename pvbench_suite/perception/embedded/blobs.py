@@ -14,11 +14,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pvbench_suite.perception.embedded.background import Mask
 from pvbench_suite.perception.embedded.frames import Bytes, Floats
+from pvbench_suite.perception.embedded.toning import Mask
 
 #: Least area of a region as a share of the picture, in pixels, and the least radius of a disc that fits inside [px].
 AREA, PIXELS, INSCRIBED = 1e-4, 14, 2.4
+#: Histograms are smoothed by this: a tint that is off by a level or two is the same tint.
+SMOOTH = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ def look_of(pixels: Bytes) -> Floats:
     for c in (1, 2):
         bins = np.clip((pixels[:, c].astype(np.int16) - 64) // 4, 0, 31)
         parts.append(np.bincount(bins, minlength=32).astype(float))
-    smooth = [np.convolve(p, (0.25, 0.5, 0.25), mode="same") for p in parts]
+    smooth = [np.convolve(p, SMOOTH, mode="same") for p in parts]
     return np.concatenate([p / max(p.sum(), 1e-9) for p in smooth])
 
 

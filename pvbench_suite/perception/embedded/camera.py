@@ -1,87 +1,47 @@
-"""Does the camera stand still, and is the clip one shot?  What this profile cannot look through, it refuses here.
+"""Whether the clip is one shot, and how the camera moves before the static background.
+
+What this profile cannot look through, it refuses here.
 
 Conventions
 -----------
-Corners of one reference frame, the middle one, are sought directly in frames about 1/8 s apart, so that no error
-adds up;
-luma is normalized by its local mean and contrast first, so that a change of exposure or tint is no motion.  Motion is
-given in percent of the diagonal.  Where the picture has too little texture to show a camera motion, the camera
-counts as
-still: nothing says otherwise.
+Whether the camera stands still is asked of corners of the middle frame in frames about 1/8 s apart.  Where the picture
+has too little texture to show a camera motion, the camera counts as still: nothing says otherwise.  A camera that
+pans, tilts, rolls, zooms or shakes is followed by one homography per frame (`egomotion.py`), which is exact where it
+only turns and zooms, or where the background is flat; a camera that travels through a scene with depth is refused.
+Motion is in percent of the diagonal.
 """
 
 from __future__ import annotations
 
-import itertools
 from functools import lru_cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pvbench_suite.errors import NotPerceived
+from pvbench_suite.perception.embedded.corners import CELLS_LEAST, Points, corners, follow, normalized
+from pvbench_suite.perception.embedded.egomotion import Egomotion, applied, egomotion
 from pvbench_suite.perception.embedded.frames import Bytes, Floats, Indices, distinct, luma, shrink
+from pvbench_suite.perception.embedded.shots import cut
 from pvbench_suite.video.types import Clip
-
-Points = NDArray[np.float32]
 
 #: Working size [px], and the interval between tested frames [s].
 LONGEST, STEP = 480, 0.125
-#: Grid of cells over which corners are spread, corners per cell, cells that must hold some for a verdict.
-CELLS, PER_CELL, CELLS_LEAST = (8, 6), 6, 12
-#: Least local contrast that can hold a corner and not the traces of a codec [levels].
-CONTRAST = 3.0
 #: A corner within this distance of its place has not moved [px]; a model that fits within this is agreed to [px].
 STILL, AGREE = 0.7, 1.5
 #: A frame is still when this share of the corners is, or when the agreed motion is below this [% of the diagonal].
 STILL_SHARE, STILL_MOTION, AGREE_SHARE = 0.15, 0.4, 0.12
-#: This share of the tested frames may disagree (an object before the lens, a flash).
+#: This share of the frames may disagree (an object before the lens, a flash).
 FRAMES_ASTRAY = 0.05
-#: A cut changes at least this share of the blocks, this many times what the frames around it change.
-CUT_SHARE, CUT_FACTOR, CUT_LEVELS = 0.35, 4.0, 12.0
+#: A moving camera is followed when a frame's background agrees in this share of the cells ...
+FOLLOWED = 0.5
+#: ... and when in most frames (70th percentile) and in a bad one (90th) no more of the corners found are elsewhere.
+APART, APART_WORST = 0.2, 0.35
+#: Largest canvas that the frames may spread over, in areas of a frame; least and largest change of scale.
+SPREAD, ZOOM = 6.0, 2.5
 
+PARALLAX = "the camera moves through a scene with depth (parallax)"
 REMEDY = "use a profile with depth and cameras, for example --pv-perception reference"
-
-
-def normalized(y: Bytes) -> Bytes:
-    """Return luma (h, w) with local mean and contrast evened out, centred on 128 (flat where there is none)."""
-    f = y.astype(np.float32)
-    d = f - cv2.GaussianBlur(f, (0, 0), 6.0)
-    contrast = np.sqrt(cv2.GaussianBlur(d * d, (0, 0), 6.0))
-    even = np.clip(128.0 + 40.0 * d / (contrast + 6.0), 0, 255)
-    return np.asarray(np.where(contrast < CONTRAST, 128, even), dtype=np.uint8)
-
-
-def corners(y: Bytes) -> tuple[Points, NDArray[np.intp]]:
-    """Return corners (P, 2) of a normalized luma image, at most six to a cell, and the cell (P,) of each."""
-    found = cv2.goodFeaturesToTrack(y, 600, 0.01, 5)
-    if found is None:
-        return np.zeros((0, 2), dtype=np.float32), np.zeros(0, dtype=np.intp)
-    points = np.asarray(found[:, 0], dtype=np.float32)
-    h, w = y.shape
-    column = np.minimum(points[:, 0] * CELLS[0] // w, CELLS[0] - 1)
-    row = np.minimum(points[:, 1] * CELLS[1] // h, CELLS[1] - 1)
-    cell = (column + CELLS[0] * row).astype(np.intp)
-    # goodFeaturesToTrack returns the strongest first: rank within the cell, keep the first few
-    rank = np.array([np.count_nonzero(cell[:k] == cell[k]) for k in range(len(cell))])
-    return points[rank < PER_CELL], cell[rank < PER_CELL]
-
-
-def follow(a: Bytes, b: Bytes, points: Points, guess: Points) -> tuple[Points, NDArray[np.bool_]]:
-    """Return where `points` (P, 2) of image `a` are in `b`, and which of them are found again on the way back."""
-    # OpenCV's stubs do not know that the flow functions take a starting guess
-    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 20, 0.01)
-    flags = cv2.OPTFLOW_USE_INITIAL_FLOW
-
-    def lk(p: Bytes, q: Bytes, x: Points, x0: Points) -> tuple[Points, NDArray[np.bool_], Floats]:
-        y, found, error = cv2.calcOpticalFlowPyrLK(
-            p, q, x[:, None], x0[:, None].copy(), winSize=(15, 15), maxLevel=3, criteria=criteria, flags=flags
-        )
-        return np.asarray(y[:, 0], dtype=np.float32), found[:, 0] > 0, np.asarray(error[:, 0], dtype=float)
-
-    there, ok, error = lk(a, b, points, guess)
-    back, ok_back, _ = lk(b, a, there, points)
-    return there, ok & ok_back & (np.linalg.norm(back - points, axis=1) < 0.5) & (error < 12.0)
 
 
 def _agreed(points: Points, there: Points, size: tuple[int, int]) -> tuple[float, int]:
@@ -97,13 +57,17 @@ def _agreed(points: Points, there: Points, size: tuple[int, int]) -> tuple[float
     return float(100.0 * np.linalg.norm(shift, axis=1).max() / np.hypot(h, w)), int(inliers.sum())
 
 
+def _normalized(clip: Clip, index: int) -> Bytes:
+    return normalized(luma(shrink(clip.frames[index], LONGEST)))
+
+
 def _astray(clip: Clip, kept: Indices) -> float:
     """Return the share of the tested frames in which the background is not where it is in the reference frame."""
     times = clip.times[kept]
     tested = kept[
         np.unique(np.searchsorted(times, np.arange(times[0], times[-1] + 1e-9, STEP)).clip(max=len(kept) - 1))
     ]
-    reference = normalized(luma(shrink(clip.frames[kept[len(kept) // 2]], LONGEST)))
+    reference = _normalized(clip, int(kept[len(kept) // 2]))
     points, cell = corners(reference)
     cells = len(np.unique(cell))
     if cells < CELLS_LEAST:
@@ -112,8 +76,7 @@ def _astray(clip: Clip, kept: Indices) -> float:
     for order in (tested[tested >= kept[len(kept) // 2]], tested[tested < kept[len(kept) // 2]][::-1]):
         guess = points.copy()
         for k in order:
-            image = normalized(luma(shrink(clip.frames[k], LONGEST)))
-            there, found = follow(reference, image, points, guess)
+            there, found = follow(reference, _normalized(clip, int(k)), points, guess)
             guess = np.where(found[:, None], there, guess)
             still = found & (np.linalg.norm(there - points, axis=1) < STILL)
             spread = len(np.unique(cell[still])) >= cells / 4
@@ -124,37 +87,55 @@ def _astray(clip: Clip, kept: Indices) -> float:
     return astray / max(len(tested), 1)
 
 
-def _cut(clip: Clip, kept: Indices) -> bool:
-    """Return whether some frame step changes a large part of the picture, and far more than the steps around it."""
-    small = [luma(shrink(clip.frames[k], 64)).astype(np.float32) for k in kept]
-    small = [y - float(np.median(y)) for y in small]
-    change = np.array([np.mean(np.abs(b - a) > CUT_LEVELS) for a, b in itertools.pairwise(small)])
-    for k in np.flatnonzero(change >= CUT_SHARE):
-        around = np.concatenate([change[max(0, k - 4) : k], change[k + 1 : k + 5]])
-        if around.size and change[k] >= CUT_FACTOR * np.median(around):
-            return True
-    return False
+def _unfit(motion: Egomotion | None, size: tuple[int, int]) -> str:
+    """Return why the frames of a moving camera cannot be laid on one picture, or an empty text where they can."""
+    if motion is None:
+        return "the camera moves before too little texture to follow"
+    lost = motion.agreed < FOLLOWED
+    apart = motion.apart[~lost]
+    if np.mean(lost) < 0.5 and (np.percentile(apart, 70) > APART or np.percentile(apart, 90) > APART_WORST):
+        return PARALLAX
+    if np.mean(lost) > FRAMES_ASTRAY:
+        return "the camera moves or the picture changes, and nothing that stands still can be followed"
+    h, w = size
+    frame = np.array([[0, 0], [w, 0], [w, h], [0, h]], dtype=float)
+    outlines = np.stack([applied(m, frame) for m in motion.to_reference])
+    sides = np.linalg.norm(outlines - np.roll(outlines, 1, axis=1), axis=-1) / [h, w, h, w]
+    span = np.ptp(outlines.reshape(-1, 2), axis=0)
+    if not np.isfinite(span).all() or span.prod() > SPREAD * h * w or sides.max() > ZOOM or sides.min() < 1.0 / ZOOM:
+        return "the camera turns or zooms too far for one picture plane"
+    return ""
 
 
 @lru_cache(maxsize=1)
-def fault(clip: Clip) -> str:
-    """Return why `clip` is outside a static-camera profile, or an empty text where it is inside."""
+def _view(clip: Clip) -> tuple[str, Floats | None]:
+    """Return why `clip` cannot be looked through (or an empty text), and the homographies of a moving camera."""
     kept = distinct(clip)
     if len(kept) < 2:
-        return ""
-    if _cut(clip, kept):
-        return "the clip is cut"
-    return "the camera moves" if _astray(clip, kept) > FRAMES_ASTRAY else ""
+        return "", None
+    when = cut(clip, kept)
+    if when is not None:
+        return f"the clip is cut at {when:.2f} s", None
+    if _astray(clip, kept) <= FRAMES_ASTRAY:
+        return "", None
+    images = [_normalized(clip, int(k)) for k in kept]
+    motion = egomotion(images, max(1, round(STEP / float(np.median(np.diff(clip.times[kept]))))))
+    what = _unfit(motion, (images[0].shape[0], images[0].shape[1]))
+    return what, None if motion is None or what else motion.to_reference
 
 
-def require_static(clip: Clip) -> None:
-    """Pass when the camera stands still and the clip is one shot.
+def to_reference(clip: Clip) -> Floats | None:
+    """Return the homographies (K, 3, 3) from the distinct frames of `clip` to its middle one; None = a still camera.
+
+    They map homogeneous pixels (x, y, 1) of the working grid, long side `LONGEST`.
 
     Raises
     ------
     NotPerceived
-        With what is wrong and the profile that could see it.
+        With what is wrong and the profile that could see it: the clip is cut, or the camera moves in a way that no
+        homography describes.
     """
-    what = fault(clip)
+    what, motion = _view(clip)
     if what:
         raise NotPerceived(what, REMEDY)
+    return motion

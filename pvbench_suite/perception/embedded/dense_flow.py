@@ -36,8 +36,6 @@ STILL = 0.4
 #: Advantages in the competition [levels]: of standing still (times the noise), and of agreeing with the other
 #: direction.
 FREE, AGREE = 0.5, 1.0
-#: Mean difference from which on nothing matches at all [levels, sum of channels].
-ALIEN = 40.0
 #: Differences of the two directions that the method does not resolve [px].
 RESOLVED = 0.5
 #: Most changed regions that are searched for as a whole, their range (share of the width), their least match.
@@ -143,22 +141,6 @@ def inverse(flow: Field, otherwise: Field) -> Field:
     return np.asarray(np.where((count > 0)[..., None], total / np.maximum(count, 1)[..., None], out), dtype=np.float32)
 
 
-def covered(flow: Field) -> Mask:
-    """Return the pixels (h, w) of the target of `flow` on which less than half a pixel of its origin lands."""
-    h, w = flow.shape[:2]
-    y, x = np.mgrid[:h, :w].astype(np.float32)
-    x, y = x + np.nan_to_num(flow[..., 0], nan=1e6), y + np.nan_to_num(flow[..., 1], nan=1e6)
-    left, top = np.floor(x), np.floor(y)
-    landed = np.zeros(h * w)
-    for dx in (0, 1):
-        for dy in (0, 1):
-            column, row = left + dx, top + dy
-            weight = (1 - np.abs(x - column)) * (1 - np.abs(y - row))
-            ok = (column >= 0) & (column < w) & (row >= 0) & (row < h)
-            landed += np.bincount((row[ok] * w + column[ok]).astype(np.intp), weights=weight[ok], minlength=h * w)
-    return np.asarray((landed < 0.5).reshape(h, w))
-
-
 def two_way(a: Image, b: Image, steps: Sequence[Bytes]) -> tuple[Field, Field, Mask, Mask, float]:
     """Return the flow from `a` to `b` and back, the still pixels of each, and the usual change of the pair [levels].
 
@@ -192,22 +174,3 @@ def _reconciled(flow: Field, back: Field) -> Field:
     other = inverse(back, flow)
     near = np.hypot(*np.moveaxis(flow - other, -1, 0)) < RESOLVED
     return np.asarray(np.where(near[..., None], 0.5 * (flow + other), flow), dtype=np.float32)
-
-
-def unchanged(a: Image, b: Image, noise: float) -> Mask:
-    """Return the pixels (h, w) whose neighbourhood is the same in `a` and `b`."""
-    return np.asarray(cv2.blur(np.abs(a - b).sum(axis=-1), (3, 3)) < UNCHANGED + NOISE * noise)
-
-
-def unmatched(a: Image, b: Image, flow: Field, noise: float) -> Mask:
-    """Return the pixels (h, w) of `a` that look like nothing in `b`, not even what `flow` found best."""
-    off = cv2.blur(np.abs(a - warp(b, flow)).sum(axis=-1), (PATCH, PATCH))
-    return np.asarray(off > ALIEN + NOISE * noise)
-
-
-def thin(flow: Field) -> Mask:
-    """Return the moving pixels (h, w) of structures too thin for the matched neighbourhood: strings, twigs, seams."""
-    moving = (np.hypot(flow[..., 0], flow[..., 1]) > STILL).astype(np.uint8)
-    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (PATCH + 2, PATCH + 2))
-    thick = cv2.dilate(cv2.morphologyEx(moving, cv2.MORPH_OPEN, disc), np.ones((3, 3), np.uint8))
-    return np.asarray((moving > 0) & (thick == 0))

@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 
 from pvbench_suite.errors import NotPerceived
-from pvbench_suite.perception.embedded.dense_flow import Field, Image, covered, thin, two_way, unchanged, unmatched
+from pvbench_suite.perception.embedded.dense_flow import Field, Image, two_way
+from pvbench_suite.perception.embedded.flow_gaps import covered, unchanged, unknown
 from pvbench_suite.perception.embedded.frames import Floats, Indices, distinct, shrink
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Flow
@@ -18,6 +19,9 @@ from pvbench_suite.video.types import Clip
 
 #: Working size [px], time between the frames of a pair [s], fewest pairs, pairs per second.
 LONGEST, GAP, LEAST, RATE = 320, 1 / 12, 8, 4.0
+#: Small pictures are enlarged to the working size by at most this factor, so that the matched neighbourhood, and the
+#: motion that the method resolves, span the same part of the picture.
+ENLARGED = 2.0
 
 
 def pairs(times: Floats, gap: float = GAP, least: int = LEAST, rate: float = RATE) -> tuple[Indices, Indices]:
@@ -47,7 +51,7 @@ def pairs(times: Floats, gap: float = GAP, least: int = LEAST, rate: float = RAT
 class DisFlow:
     """Classical flow with luma; works under a moving camera too."""
 
-    name: str = "embedded-flow@1"
+    name: str = "embedded-flow@2"
     product: str = "flow"
     needs: tuple[str, ...] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {"longest": LONGEST, "gap": GAP, "least": LEAST, "rate": RATE}
@@ -56,9 +60,9 @@ class DisFlow:
         """Return the flow of pairs spread evenly over `clip`.
 
         The flow is NaN where a pixel has no counterpart: background that is about to be covered (it stood still
-        before, and
-        nothing of the second frame comes from it) or was just uncovered, and whatever resembles nothing (a blurred
-        hand).
+        before, and nothing of the second frame comes from it) or was just uncovered, whatever resembles nothing (a
+        blurred hand), structures thinner than the matched neighbourhood (a string), places where the matches jump
+        from pixel to pixel (water), and straight edges that move along themselves.
 
         Raises
         ------
@@ -85,23 +89,34 @@ class DisFlow:
         )
 
 
-def _image(clip: Clip, index: int) -> Image:
-    """Return frame `index` as YCrCb (h, w, 3) on the working grid."""
-    return np.asarray(shrink(cv2.cvtColor(clip.frames[index], cv2.COLOR_RGB2YCrCb), LONGEST), dtype=np.float32)
+def picture(clip: Clip, index: int) -> Image:
+    """Return frame `index` as YCrCb (h, w, 3) [levels] on the working grid, whose long side is `LONGEST` [px].
+
+    Pictures of less than half that size are only doubled.
+    """
+    colours = cv2.cvtColor(clip.frames[index], cv2.COLOR_RGB2YCrCb)
+    h, w = colours.shape[:2]
+    k = min(LONGEST / max(h, w), ENLARGED)
+    if k <= 1.0:
+        return np.asarray(shrink(colours, LONGEST), dtype=np.float32)
+    size = (round(k * w), round(k * h))
+    return np.asarray(cv2.resize(colours, size, interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
 def _pair(clip: Clip, kept: Indices, first: int, second: int) -> tuple[Field, Field, Image, Image]:
     """Return the flow forth and back between two of the `kept` frames, and their luma."""
-    images = [_image(clip, kept[k]) for k in range(first, second + 1)]
+    images = [picture(clip, kept[k]) for k in range(first, second + 1)]
     a, b = images[0], images[-1]
     steps = [np.asarray(np.rint(i[..., 0]), dtype=np.uint8) for i in images]
     forth, back, still_a, still_b, noise = two_way(a, b, steps)
     gone, new = covered(back) & ~still_a, covered(forth) & ~still_b
     step = second - first
     if first - step >= 0:
-        gone &= unchanged(a, _image(clip, kept[first - step]), noise)
+        gone &= unchanged(a, picture(clip, kept[first - step]), noise)
     if second + step < len(kept):
-        new &= unchanged(b, _image(clip, kept[second + step]), noise)
-    forth[gone | thin(forth) | unmatched(a, b, forth, noise)] = np.nan
-    back[new | thin(back) | unmatched(b, a, back, noise)] = np.nan
+        new &= unchanged(b, picture(clip, kept[second + step]), noise)
+    # judged before any of it is erased
+    forth_off, back_off = gone | unknown(a, b, forth, noise), new | unknown(b, a, back, noise)
+    forth[forth_off] = np.nan
+    back[back_off] = np.nan
     return forth, back, a[..., 0], b[..., 0]

@@ -30,8 +30,9 @@ SAME = 1.0
 SAME_MOST = 8.0
 #: ... which is believed only when every other frame differs by this factor more.
 CLEAR = 3.5
-#: A longer stretch without change is a scene at rest and not a repeated frame: content has at least 8 frames/s [s].
-REST = 0.25
+#: A longer stretch without change is a scene at rest and not a repeated frame: content has at least 8 frames/s [s], and
+#: a clip whose other frames come faster repeats none of them for this many of its frame times.
+REST, RESTS = 0.25, 3.5
 
 
 def luma(frame: Bytes) -> Bytes:
@@ -85,11 +86,11 @@ def _threshold(change: Floats) -> float:
 def distinct_frames(clip: Clip) -> Indices:
     """Return the indices (K,) of the frames of `clip` that are not repetitions of the frame before, ascending.
 
-    The rule of spec physics.md section 0, with two amendments.  A stretch without change of more than 0.25 s is a
-    scene at
-    rest and is kept, at the pace of the rest of the clip (else a ball that vanishes from a still scene would take the
-    rest of the clip with it).  Where the changes fall into two groups with a clear gap between them the cut lies in the
-    gap, at most at 28 levels, because a codec redraws repeated frames by a few levels at each key frame.
+    The rule of spec physics.md section 0, with two amendments.  A stretch without change of more than 0.25 s, or of
+    more than 3.5 frame times of the rest of the clip, is a scene at rest and is kept at that pace (else a ball that
+    vanishes from a still scene would take the rest of the clip with it).  Where the changes fall into two groups with a
+    clear gap between them the cut lies in the gap, at most at 28 levels, because a codec redraws repeated frames by a
+    few levels at each key frame.
     """
     frames, times = clip.frames, clip.times
     if len(frames) < 3:
@@ -114,7 +115,7 @@ def _without_repeats(change: Floats, times: Floats) -> Indices:
     kept: list[int] = []
     for start, end, span in zip(fresh, ends[1:], spans, strict=True):
         kept.append(int(start))
-        if span > REST:
+        if span > min(REST, RESTS * pace):
             for k in range(int(start) + 1, int(end)):
                 if times[k] - times[kept[-1]] >= 0.75 * pace:
                     kept.append(k)

@@ -37,7 +37,7 @@ def repaired(world: Scene, pace: float) -> Scene:
             changed |= _repair(world, place, frames, background)
         if not changed:
             break
-        world = modelled(world.stack, background)
+        world = modelled(world.stack, background, world.shown)
     return world
 
 
@@ -45,6 +45,8 @@ def steady_places(world: Scene, pace: float) -> list[tuple[Mask, NDArray[np.bool
     """Return the places (h, w) that hold a second steady state, each with the frames (T,) that show it."""
     stack, h, w = world.stack, *world.background.shape[:2]
     differs = np.stack([world.difference(t)[1] > 1.0 for t in range(len(stack))])
+    if world.shown is not None:
+        differs &= world.shown
     least = max(2, int(np.ceil(STEADY / pace)))
     pixels = np.flatnonzero(differs.sum(axis=0).ravel() >= least)
     if not pixels.size:
@@ -76,9 +78,10 @@ def _steady(values: Bytes, on: Mask, threshold: Image) -> Mask:
     out = np.zeros((frames, count), dtype=bool)
     for start in range(0, count, 8192):
         part = slice(start, start + 8192)
-        v = values[:, part].astype(np.float32)
-        v[~on[:, part]] = np.nan
-        centre = np.nanmedian(v, axis=0)
+        v = values[:, part].astype(np.int16)
+        v[~on[:, part]] = np.iinfo(np.int16).max  # sorted behind all that counts
+        middle = on[:, part].sum(axis=0) // 2
+        centre = np.take_along_axis(np.sort(v, axis=0), middle[None, :, None], axis=0)[0]
         off = np.abs(values[:, part] - centre) / threshold[None, part]
         out[:, part] = on[:, part] & (off.max(axis=-1) < 0.8)
     return out

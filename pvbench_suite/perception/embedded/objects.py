@@ -10,11 +10,12 @@ how long it is seen, and how much of all that moves in the clip the accepted obj
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from pvbench_suite.perception.embedded.background import Scene
+from pvbench_suite.perception.embedded.background import Mask, Scene
 from pvbench_suite.perception.embedded.blobs import Region, shape_match, solidity, unlike
 from pvbench_suite.perception.embedded.frames import Floats
 from pvbench_suite.perception.embedded.stitching import summary
@@ -28,10 +29,15 @@ FRAMES, SECONDS = 5, 0.2
 MOVES, PIXELS, TRAVEL = 0.5, 2.0, 0.5
 #: What rests, or may hide something, must have this share of the picture.
 LARGE = 1e-3
+#: A pattern shows through a shadow when the ratio to it spreads by less than this and is so many times more even than
+#: the pattern; the tint stays within this [thresholds].
+EVEN, THROUGH, TINT = 0.04, 2.5, 0.6
 #: Explained share of what moves at which the clip is not understood at all, and fully.
 EXPLAINED = (0.35, 0.65)
 #: Pieces of paths per second at which the clip is not understood at all, and fully: hands, leaves and water break up.
-BIRTHS = (12.0, 7.0)
+BIRTHS = (9.0, 6.5)
+#: Regions per frame at which it is not understood at all, and fully.
+CROWD = (8.0, 5.5)
 
 
 def _ramp(x: float, low: float, high: float) -> float:
@@ -86,43 +92,109 @@ def steady(path: Path, pace: float, pixels: int) -> bool:
     return bool(large and len(areas) * pace >= 0.5 and spread < 0.08 and solidity(path.shape) > 0.85)
 
 
-def soft_shadow(world: Scene, path: Path) -> bool:
-    """Return whether `path` is a dim patch without an edge: the background shows through, only darker."""
+def bordered(world: Scene, path: Path) -> bool:
+    """Return whether `path` meets the border of the frame in most of its sightings."""
+    h, w = world.background.shape[:2]
     times = sorted(path.seen)
-    votes = []
-    for t in times[:: max(1, len(times) // 7)]:
-        region = path.seen[t]
-        mask = region.paste(world.background.shape[:2])
+    met = []
+    for t in times[:: max(1, len(times) // 15)]:
+        r, c = path.seen[t].corner
+        bh, bw = path.seen[t].mask.shape
+        there = r <= 1 or c <= 1 or r + bh >= h - 1 or c + bw >= w - 1
+        if world.shown is not None and not there:
+            wide = cv2.dilate(path.seen[t].paste((h, w)).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+            there = bool((wide & ~world.shown[t]).any())
+        met.append(there)
+    return float(np.mean(met)) > 0.5
+
+
+def shadow(world: Scene, path: Path) -> bool:
+    """Return whether `path` is a cast shadow: the background shows through, only darker.
+
+    Either its pattern is seen to, the ratio to it being far more even than itself (the ground that a shadow has left is
+    brighter, where the background holds the shadow), or the patch is dimmed and has no edge.  A flat dark body before a
+    flat background of its tint is neither.
+    """
+    times = sorted(path.seen)
+    pick = times[:: max(1, len(times) // 7)]
+    looks = [_Dimming.of(world, t, path.seen[t].paste(world.background.shape[:2])) for t in pick]
+    ratio, still = np.log(np.concatenate([k.ratio for k in looks])), np.log(np.concatenate([k.still for k in looks]))
+    through = _wide(ratio) < EVEN and _wide(still) > THROUGH * _wide(ratio)
+    tint = float(np.median([k.tint for k in looks]))
+    if through and tint < TINT:
+        return True
+    return float(np.mean([k.soft for k in looks])) > 0.5
+
+
+def _wide(x: Floats) -> float:
+    """Return the spread of `x` (n,): that of a normal distribution with the same tenth and ninth decile."""
+    low, high = np.quantile(x, [0.1, 0.9])
+    return float(high - low) / 2.563
+
+
+@dataclass(frozen=True)
+class _Dimming:
+    """How one sighting compares with the background.
+
+    `ratio` of luma and luma of the `still` background (n,) away from the outline, median change of `tint` [thresholds],
+    and whether the patch is dimmed and without an edge (`soft`).
+    """
+
+    ratio: Floats
+    still: Floats
+    tint: float
+    soft: bool
+
+    @classmethod
+    def of(cls, world: Scene, t: int, mask: Mask) -> _Dimming:
+        """Return the dimming of the pixels `mask` (h, w) of frame `t`."""
         dim, _ = world.difference(t)
-        ratio = 1.0 + dim / np.maximum(world.background[..., 0], 1.0)
+        still = np.maximum(world.background[..., 0], 1.0)
+        ratio = np.maximum(1.0 + dim / still, 1e-3)
+        inner = cv2.erode(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
         colour = world.stack[t][mask].astype(np.float32)[:, 1:]
-        still = (world.background[mask][:, 1:] - 128.0) * np.clip(ratio[mask], 0, 1)[:, None] + 128.0
-        tint = np.sqrt(np.sum(((colour - still) / world.threshold[mask][:, 1:]) ** 2, axis=-1))
-        depth = -dim[mask]
-        dimmed = float(np.mean((depth > 0) & (ratio[mask] > 0.5) & (tint < 1.2)))
-        rim = mask & ~(cv2.erode(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0)
+        plain = (world.background[mask][:, 1:] - 128.0) * np.clip(ratio[mask], 0, 4)[:, None] + 128.0
+        tint = np.sqrt(np.sum(((colour - plain) / world.threshold[mask][:, 1:]) ** 2, axis=-1))
+        dimmed = float(np.mean((dim[mask] < 0) & (ratio[mask] > 0.5) & (tint < 1.2)))
         steep = cv2.magnitude(cv2.Sobel(dim, cv2.CV_32F, 1, 0), cv2.Sobel(dim, cv2.CV_32F, 0, 1)) / 8.0
-        votes.append(dimmed > 0.6 and float(steep[rim].mean()) < 0.35 * max(float(depth.mean()), 1.0))
-    return float(np.mean(votes)) > 0.5
+        soft = dimmed > 0.6 and float(steep[mask & ~inner].mean()) < 0.35 * max(float(-dim[mask].mean()), 1.0)
+        core = inner if np.count_nonzero(inner) >= 8 else mask
+        return cls(ratio[core].astype(float), still[core].astype(float), float(np.median(tint)), bool(soft))
 
 
-def judged(world: Scene, paths: list[Path], found: list[list[Region]], pace: float) -> list[tuple[Path, float]]:
-    """Return the paths worth recording with their confidence, the surest first decided, in order of appearance."""
+def coherent(found: list[list[Region]], pieces: int, pace: float) -> float:
+    """Return how little a scene falls to pieces, in [0, 1]: by paths begun per second, and by regions per frame."""
+    births = _ramp(pieces / max(pace * len(found), 1.0), *BIRTHS)
+    return births * _ramp(float(np.mean([len(r) for r in found])), *CROWD)
+
+
+def judged(
+    world: Scene, paths: list[Path], found: list[list[Region]], pieces: int, pace: float
+) -> list[tuple[Path, float]]:
+    """Return the paths worth recording with their confidence, in order of appearance.
+
+    `found` are the regions of each frame and `pieces` the number of paths before they were joined: a scene that falls
+    to pieces is not understood, and then none of it is sure.
+    """
     least = max(FRAMES, round(SECONDS / pace))
     long = [p for p in paths if len(p.seen) >= least]
     pixels = world.background.shape[0] * world.background.shape[1]
     moving = np.array([moves(p, pace) for p in long], dtype=bool)
     body = [m or steady(p, pace, pixels) for p, m in zip(long, moving, strict=True)]
-    sure = np.array([quality(p, pace) if b else 0.0 for p, b in zip(long, body, strict=True)])
-    shade = np.array([soft_shadow(world, p) for p in long], dtype=bool)
+    solid = np.array([quality(p, pace) for p in long])
+    sure = np.where(np.array(body, dtype=bool), solid, 0.0)
+    shade = np.array([shadow(world, p) for p in long], dtype=bool)
     mass = np.array([float(sum(r.area for r in p.seen.values())) for p in long])
     bodies = (sure >= GATE) & ~shade
-    # a lone dim patch may be a dark body; beside bodies that make more of the motion it is their shadow
-    sure[shade & (mass < mass[bodies].sum())] = 0.0
-    total = sum(r.area for regions in found for r in regions)
-    known = _ramp(float(mass[(sure >= GATE) & moving].sum()) / max(total, 1), *EXPLAINED)
-    known *= _ramp(len(paths) / max(pace * len(found), 1.0), *BIRTHS)
-    out = [(p, float(s * known)) for p, s in zip(long, sure, strict=True)]
+    # a lone dim patch may be a dark body; beside bodies that make more of the motion it is their shadow, and no shadow
+    # hides or pushes anything
+    cast = shade & (mass < mass[bodies].sum())
+    sure[cast] = 0.0
+    # what the border cuts (somebody who comes in) grows in its place, and is understood all the same
+    cut = np.array([s >= GATE and bordered(world, p) for p, s in zip(long, solid, strict=True)], dtype=bool)
+    known = _ramp(float(mass[((sure >= GATE) & moving) | cut].sum()) / max(float(mass.sum()), 1.0), *EXPLAINED)
+    known *= coherent(found, pieces, pace)
+    out = [(p, float(s * known)) for p, s, dark in zip(long, sure, cast, strict=True) if not dark]
     return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or summary(p)[1] >= LARGE * pixels]
 
 

@@ -9,6 +9,8 @@ the dimension tests to say.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -29,7 +31,7 @@ COST = 2.2
 def summary(path: Path) -> tuple[Floats, float]:
     """Return the usual look of `path` and its usual area [px], from its whole sightings (all, if there are none)."""
     whole: list[Region] = [r for r in path.seen.values() if r.whole] or list(path.seen.values())
-    look = np.median([r.look for r in whole], axis=0)
+    look = np.mean([r.look for r in whole], axis=0)
     return np.asarray(look), float(np.median([r.area for r in whole]))
 
 
@@ -47,13 +49,29 @@ def velocity(path: Path, pace: float, end: bool) -> Floats:
     return np.asarray(x @ places / (x @ x))
 
 
-def _cost(a: Path, b: Path, pace: float) -> float:
-    """Return how unlikely it is that `b` continues `a`; infinite when it cannot."""
-    t1, t2 = max(a.seen), min(b.seen)
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A path with what is asked of it over and over: its ends, its look, its area."""
+
+    path: Path
+    first: int
+    last: int
+    look: Floats
+    area: float
+
+
+def _piece(path: Path) -> _Piece:
+    look, area = summary(path)
+    return _Piece(path, min(path.seen), max(path.seen), look, area)
+
+
+def _cost(one: _Piece, two: _Piece, pace: float) -> float:
+    """Return how unlikely it is that `two` continues `one`; infinite when it cannot."""
+    t1, t2 = one.last, two.first
     if t2 <= t1:
         return float(np.inf)
-    (look_a, area_a), (look_b, area_b) = summary(a), summary(b)
-    look, size = unlike(look_a, look_b), abs(float(np.log(area_a / area_b)))
+    a, b, area_a, area_b = one.path, two.path, one.area, two.area
+    look, size = unlike(one.look, two.look), abs(float(np.log(area_a / area_b)))
     if look > ALIKE or size > np.log(FACTOR):
         return float(np.inf)
     gap = t2 - t1
@@ -73,7 +91,8 @@ def joined(paths: list[Path], pace: float) -> list[Path]:
     """Return `paths` with the pieces of each object joined, in the order of their beginnings."""
     if len(paths) < 2:
         return paths
-    cost = np.array([[_cost(a, b, pace) for b in paths] for a in paths])
+    pieces = [_piece(p) for p in paths]
+    cost = np.array([[_cost(a, b, pace) for b in pieces] for a in pieces])
     rows, columns = linear_sum_assignment(np.where(np.isfinite(cost), cost, 1e3))
     after = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if cost[i, j] <= COST}
     heads = [i for i in range(len(paths)) if i not in after.values()]

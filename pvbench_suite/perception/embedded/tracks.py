@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pvbench_suite.perception.embedded.camera import Points, follow, require_static
+from pvbench_suite.perception.embedded.camera import to_reference
+from pvbench_suite.perception.embedded.corners import Points, follow
 from pvbench_suite.perception.embedded.frames import Bytes, distinct, luma, shrink, to_full
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Masks, Tracks
@@ -32,9 +33,15 @@ class KltTracks:
     }  # fmt: skip
 
     def __call__(self, clip: Clip, records: Mapping[str, Any]) -> Tracks:
-        """Return the tracks of a static-camera clip."""
+        """Return the tracks [px of the image]; under a moving camera those of the background move too.
+
+        Raises
+        ------
+        NotPerceived
+            As the masks.
+        """
         cv2.setNumThreads(1)
-        require_static(clip)
+        to_reference(clip)
         masks: Masks = records["masks"]
         kept = distinct(clip)
         images = [shrink(luma(clip.frames[k]), LONGEST) for k in kept]
