@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files: written so that a reader never sees half of one, and kept to the folder that was named."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ def write_atomic(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def holds(root: Path, path: Path) -> bool:
+    """Return whether `path`, links followed, lies in `root` or in the blobs of the Hugging Face cache `root` is of.
+
+    A snapshot there (``.../snapshots/<revision>``) holds nothing but links into ``.../blobs``.
+    """
+    real, found = root.resolve(), path.resolve()
+    snapshots = next((p for p in real.parents if p.name == "snapshots"), None)
+    blobs = None if snapshots is None else snapshots.parent / "blobs"
+    return found.is_relative_to(real) or (blobs is not None and found.is_relative_to(blobs))

@@ -128,7 +128,8 @@ def _choose(tree: Tree, context: Context, name: str) -> tuple[Layout, str]:
         if why := layout.detect(tree, context):
             return layout, why
     places = f"a folder of videos ({len(tree.images)} images)" if tree.images else "a folder of videos"
-    raise ModelDirError(f"{shown(tree.root)}: holds no video (.mp4, .webm, .mov, .gif, ...); name {places}")
+    why = "; ".join([f"name {places}", *tree.notes])
+    raise ModelDirError(f"{shown(tree.root)}: holds no video (.mp4, .webm, .mov, .gif, ...); {why}")
 
 
 def _nothing(tree: Tree, context: Context, layout: Layout, result: Gathered) -> str:

@@ -19,6 +19,7 @@ from typing import Annotated, Any, NoReturn
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pvbench_suite.errors import ModelDirError
+from pvbench_suite.files import holds
 from pvbench_suite.video.match import nearest
 from pvbench_suite.video.names import shown
 from pvbench_suite.video.types import Modality
@@ -191,7 +192,7 @@ def inside(root: Path, path: str, where: str) -> Path:
     """
     try:
         found = (root / path).resolve()
-        escapes = not found.is_relative_to(root.resolve())
+        escapes = not holds(root, root / path)
     except (OSError, ValueError, RuntimeError) as error:
         raise ModelDirError(f"{where}: {shown(path)!r} is no path ({error.__class__.__name__})") from error
     if escapes:

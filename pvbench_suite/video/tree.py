@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from pvbench_suite.errors import ModelDirError
+from pvbench_suite.files import holds
 from pvbench_suite.video.folder import SUFFIXES as IMAGES
 from pvbench_suite.video.names import natural_key, shown
 
@@ -98,7 +99,7 @@ def scan(root: Path) -> Tree:
             if name.startswith("."):
                 continue
             path = Path(folder) / name
-            if path.is_symlink() and not path.resolve().is_relative_to(root):
+            if path.is_symlink() and not holds(root, path):
                 outside.append(str(here / name))
                 continue
             if not path.is_file():

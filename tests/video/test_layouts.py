@@ -355,6 +355,27 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
     assert any(note.startswith("2 links not followed") for note in manifest.notes)
 
 
+def test_a_folder_of_links_alone_says_why_it_holds_nothing(tmp_path):
+    fill(tmp_path / "outside", ["s001.mp4"])
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "s001.mp4").symlink_to(tmp_path / "outside" / "s001.mp4")
+    with pytest.raises(ModelDirError, match=r"holds no video.*1 links not followed \(s001.mp4 ...\): copy the files"):
+        discover("wan", tmp_path / "model", suite("s001"))
+
+
+def test_a_snapshot_of_the_hugging_face_cache_is_read(tmp_path):
+    """Its files are links into the blobs beside the snapshots; no other link out of it is followed."""
+    fill(tmp_path / "hub", ["blobs/0a.mp4", "other/0b.mp4"])
+    (tmp_path / "hub" / "blobs" / "0a.mp4").rename(tmp_path / "hub" / "blobs" / "0a")
+    model = tmp_path / "hub" / "snapshots" / "1f" / "wan"
+    model.mkdir(parents=True)
+    (model / "s001.mp4").symlink_to("../../../blobs/0a")
+    (model / "s002.mp4").symlink_to("../../../other/0b.mp4")
+    manifest = discover("wan", model, suite("s001", "s002"))
+    assert [v.group for v in manifest.videos] == ["s001"]
+    assert any(note.startswith("1 links not followed") for note in manifest.notes)
+
+
 def test_the_root_itself_may_be_a_link(tmp_path):
     fill(tmp_path / "real", ["s001.mp4"])
     (tmp_path / "link").symlink_to(tmp_path / "real")
