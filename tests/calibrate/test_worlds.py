@@ -28,6 +28,7 @@ CLOSED_FORM: dict[str, tuple[Callable[[float], float], float]] = {
     "R08_shadow": (lambda o: o, 1e-6),
     "R11": (lambda g: 0.45 * g, 0.002),
     "R15": (lambda p: p if p < 0.5 else math.nan, 0.009),  # a frame at the edge of the post
+    "R15_lid": (lambda p: p, 0.009),  # whole frames
     "R16": (lambda d: d, 0.005),
     "R16_vel": (lambda v: 0.25 * v, 0.01),
     "R17_region": (lambda e: e, 1e-9),
@@ -37,6 +38,7 @@ CLOSED_FORM: dict[str, tuple[Callable[[float], float], float]] = {
     "R21_seg": (lambda k: k if k > 0.2 else math.nan, 0.005),
     "R22": (lambda a: math.sin(math.radians(a) / 2), 0.001),
     "R22_mass": (lambda e: e / (2.0 + e), 0.001),
+    "R24_floor": (lambda p: max(0.0, p - 0.06), 1e-6),  # two standard errors: 3 % of the size
     "R24": (lambda p: p - 0.12 if p > 0.3 else math.nan, 0.15),  # two standard errors, and 3 % of each radius
 }
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from pvbench_suite.calibrate.worlds import dense, falls, impacts, looks, paths, scene, solids
+from pvbench_suite.calibrate.worlds import dense, falls, impacts, looks, paths, scene, solids, staged
 from pvbench_suite.calibrate.worlds.base import Case, Draw, Held, Row
 
 __all__ = ["HELD", "ROWS", "Case", "Draw", "Held", "Row"]
 
-_MODULES = (scene, dense, solids, looks, paths, falls, impacts)
+_MODULES = (scene, dense, solids, looks, paths, falls, impacts, staged)
 
 #: Every violation, in order of dimension.
 ROWS: dict[str, Row] = {r.name: r for r in sorted((r for m in _MODULES for r in m.ROWS), key=lambda r: r.dimension)}
