@@ -129,6 +129,19 @@ def union(a: Region, b: Region, image: NDArray[np.uint8]) -> Region:
     return region_of(a.paste(size) | b.paste(size), image, a.whole and b.whole)
 
 
+def merged(a: Region, b: Region) -> Region:
+    """Return two parts of one object, which do not overlap, as one part."""
+    corner = (min(a.corner[0], b.corner[0]), min(a.corner[1], b.corner[1]))
+    ends = [(r.corner[0] + r.mask.shape[0], r.corner[1] + r.mask.shape[1]) for r in (a, b)]
+    mask = np.zeros((max(e[0] for e in ends) - corner[0], max(e[1] for e in ends) - corner[1]), dtype=bool)
+    for r in (a, b):
+        y, x = r.corner[0] - corner[0], r.corner[1] - corner[1]
+        mask[y : y + r.mask.shape[0], x : x + r.mask.shape[1]] |= r.mask
+    share = a.area / (a.area + b.area)
+    centre = share * a.centre + (1.0 - share) * b.centre
+    return Region(corner, mask, centre, a.area + b.area, share * a.look + (1.0 - share) * b.look, whole=False)
+
+
 def shape_match(a: Region, b: Region) -> float:
     """Return how well `a` covers `b` once it is moved and scaled onto it (intersection over union), in [0, 1]."""
     k = float(np.sqrt(b.area / a.area))

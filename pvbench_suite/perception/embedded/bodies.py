@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pvbench_suite.perception.embedded.frames import Floats, to_full
 from pvbench_suite.perception.embedded.objects import GATE
+from pvbench_suite.perception.embedded.sightings import covered_up
 from pvbench_suite.perception.protocol import Parameter
 from pvbench_suite.perception.types import Bodies, Masks
 from pvbench_suite.video.types import Clip
@@ -107,7 +108,7 @@ def usual(area: Floats, times: Floats) -> Floats:
 class PlanarBodies:
     """Centres and widths by mask moments; sizes by the disc of the same area."""
 
-    name: str = "embedded-bodies@2"
+    name: str = "embedded-bodies@3"
     product: str = "bodies"
     needs: tuple[str, ...] = ("masks",)
     parameters: ClassVar[Mapping[str, Parameter]] = {"whole": WHOLE, "usual": USUAL}
@@ -123,8 +124,11 @@ class PlanarBodies:
         place, larger = grounded(found.centre, masks.stabilisation)
         radius, width, diameter = np.full((T, N), np.nan), np.full((T, N), np.nan), np.full(N, np.nan)
         for n in range(N):
-            common = usual(np.where(found.edge[:, n], 0.0, found.area[:, n]), times)
-            part = found.edge[:, n] | ~(found.area[:, n] >= WHOLE * common)
+            free = np.where(found.edge[:, n], 0.0, found.area[:, n])
+            covered = covered_up(times, free)
+            # what is covered can only lower the median
+            common = np.fmax(usual(free, times), usual(np.where(covered, 0.0, free), times))
+            part = found.edge[:, n] | covered | ~(found.area[:, n] >= WHOLE * common)
             found.centre[part | ~present[:, n], n] = np.nan
             place[part | ~present[:, n], n] = np.nan
             radius[:, n] = scale * np.sqrt(np.where(present[:, n], np.fmax(found.area[:, n], common), np.nan) / np.pi)

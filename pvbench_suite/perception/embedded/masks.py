@@ -65,7 +65,7 @@ class MovingMasks:
     Where the camera moves, all of that happens on the canvas of its reference frame.
     """
 
-    name: str = "embedded-masks@2"
+    name: str = "embedded-masks@3"
     product: str = "masks"
     needs: tuple[str, ...] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {"longest": LONGEST}

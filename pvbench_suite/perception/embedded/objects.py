@@ -38,6 +38,9 @@ EXPLAINED = (0.35, 0.65)
 BIRTHS = (9.0, 6.5)
 #: Regions per frame at which it is not understood at all, and fully.
 CROWD = (8.0, 5.5)
+#: So many pieces make something that turns in its place; a path leaves a spot by this share of its width: what makes
+#: the spot by travelling alone does so after four diameters.
+PIECES, LEAVES = 3, 0.85
 
 
 def _ramp(x: float, low: float, high: float) -> float:
@@ -168,6 +171,26 @@ def coherent(found: list[list[Region]], pieces: int, pace: float) -> float:
     return births * _ramp(float(np.mean([len(r) for r in found])), *CROWD)
 
 
+def in_place(world: Scene, paths: list[Path], found: list[list[Region]]) -> bool:
+    """Return whether `paths` are pieces of something that stays in its place and changes its outline there.
+
+    A thing that turns shows and hides its sides: pieces begin and end in the midst of it, and none of them leaves the
+    spot in which something moves.  `found` are the regions of each frame.
+    """
+    last = len(found) - 1
+    broken = [p for p in paths if (min(p.seen) > 0 or max(p.seen) < last) and not bordered(world, p)]
+    if len(broken) < PIECES:
+        return False
+    size = (world.background.shape[0], world.background.shape[1])
+    spot = np.zeros(size, dtype=bool)
+    for region in itertools.chain.from_iterable(found):
+        spot |= region.paste(size)
+    width = 2.0 * float(np.sqrt(np.count_nonzero(spot) / np.pi))
+    places = [np.array([r.centre for r in p.seen.values()]) for p in paths]
+    ways = [np.linalg.norm(at - np.median(at, axis=0), axis=1).max() for at in places]
+    return bool(max(ways) < LEAVES * width)
+
+
 def judged(
     world: Scene, paths: list[Path], found: list[list[Region]], pieces: int, pace: float
 ) -> list[tuple[Path, float]]:
@@ -194,6 +217,8 @@ def judged(
     cut = np.array([s >= GATE and bordered(world, p) for p, s in zip(long, solid, strict=True)], dtype=bool)
     known = _ramp(float(mass[((sure >= GATE) & moving) | cut].sum()) / max(float(mass.sum()), 1.0), *EXPLAINED)
     known *= coherent(found, pieces, pace)
+    if in_place(world, [p for p, s in zip(long, sure, strict=True) if s >= GATE], found):
+        known = 0.0
     out = [(p, float(s * known)) for p, s, dark in zip(long, sure, cast, strict=True) if not dark]
     return [(p, s if s >= GATE else UNSURE) for p, s in out if s >= GATE or summary(p)[1] >= LARGE * pixels]
 

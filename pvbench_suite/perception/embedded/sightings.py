@@ -23,6 +23,9 @@ WHOLE, USUAL = 0.85, 0.5
 VELOCITY = 0.4
 #: An object this many times larger can carry what it covers.
 LARGER = 2.0
+#: An object was covered where its area sinks, for `TALL` frames, below `DEEP` of what it is in as many frames this
+#: long [s] before and after; that began and ended where it passed `PARTLY` of it.
+DIP, TALL, DEEP, PARTLY = 1.5, 3, 0.5, 0.95
 
 
 def theil_sen(times: Floats, places: Floats) -> Floats:
@@ -49,6 +52,31 @@ def usual(times: Floats, area: Floats, whole: Bools) -> Floats:
     return out
 
 
+def covered_up(times: Floats, area: Floats) -> Bools:
+    """Return when (T,) something covered a part of the object; `area` (T,) is 0 where it is not seen.
+
+    What sinks below half, for three frames at least, of what it was within a second and a half before, and is after,
+    was covered, also while it was still, or already, more than half: a body that turns or comes nearer changes less, or
+    does not come back.  A shorter loss is short enough for a median not to follow it.
+    """
+    free = area.copy()
+    for t in range(len(area)):
+        sides = (times < times[t]) & (times >= times[t] - DIP), (times > times[t]) & (times <= times[t] + DIP)
+        if all((area[side] > 0).any() for side in sides):
+            free[t] = min(float(np.sort(area[side][area[side] > 0])[-TALL:][0]) for side in sides)
+    out = area < PARTLY * free
+    for start, stop in runs(out):
+        if np.count_nonzero(area[start:stop] < DEEP * free[start:stop]) < TALL:
+            out[start:stop] = False
+    return out
+
+
+def runs(flags: Bools) -> list[tuple[int, int]]:
+    """Return the half-open runs of true `flags` (T,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
 class Sightings:
     """One object `n` of the masks, where it is present in the record of the bodies."""
 
@@ -66,9 +94,10 @@ class Sightings:
             mask = masks.dense(int(t), n)
             self.border[t] = mask[[0, -1]].any() or mask[:, [0, -1]].any()
         shown = np.where(np.isin(np.arange(len(self.times)), self.seen), self.area, 0.0)
-        self.normal = usual(self.times, shown, (shown > 0) & ~self.border)
+        covered = covered_up(self.times, np.where(self.border, 0.0, shown))
+        self.normal = usual(self.times, shown, (shown > 0) & ~self.border & ~covered)
         whole = shown >= WHOLE * np.nan_to_num(self.normal, nan=np.inf)
-        self.whole = whole & ~self.border
+        self.whole = whole & ~self.border & ~covered
         self.radius = float(
             np.sqrt(np.median(self.area[self.whole] if self.whole.any() else self.area[self.seen]) / np.pi)
         )

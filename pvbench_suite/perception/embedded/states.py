@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pvbench_suite.perception.embedded.frames import Floats
-from pvbench_suite.perception.embedded.sightings import VELOCITY, Bools, Sightings
+from pvbench_suite.perception.embedded.sightings import VELOCITY, Sightings, runs
 from pvbench_suite.perception.types import Bodies, Masks
 
 States = NDArray[np.int8]
@@ -56,15 +56,9 @@ def object_states(bodies: Bodies, masks: Masks) -> States:
     for n in np.flatnonzero(present.any(axis=0)):
         one = _Object(bodies, masks, int(n))
         states[:, n] = np.where(present[:, n], SEEN, UNEXPLAINED)
-        for start, stop in _runs(~present[:, n]):
+        for start, stop in runs(~present[:, n]):
             states[start:stop, n] = one.explained(start, stop)
     return states
-
-
-def _runs(flags: Bools) -> list[tuple[int, int]]:
-    """Return the half-open runs of true `flags` (T,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 class _Object(Sightings):

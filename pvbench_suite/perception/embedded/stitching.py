@@ -4,7 +4,8 @@ Conventions
 -----------
 An object that was lost and one that appears later are one when they look alike and are of one size; where they are
 expected to meet decides between several, but a body that reappears elsewhere keeps its identity: that it jumped is for
-the dimension tests to say.
+the dimension tests to say.  What goes behind a thin post is seen on both sides of it for a while: two parts that are
+together no more than the whole, and as near to each other as parts of it are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from pvbench_suite.perception.embedded.blobs import Region, unlike
+from pvbench_suite.perception.embedded.blobs import Region, merged, unlike
 from pvbench_suite.perception.embedded.frames import Floats
 from pvbench_suite.perception.embedded.tracking import Path
 
@@ -26,6 +27,8 @@ EXPECTED = 1.5
 LENGTH, VERY_ALIKE = 0.25, 0.25
 #: Dearest join, in the units of `_cost`.
 COST = 2.2
+#: Two parts of one object are together at most this share of it, and lie at most this far apart [diameters].
+TOGETHER, APART = 1.1, 1.25
 
 
 def summary(path: Path) -> tuple[Floats, float]:
@@ -68,13 +71,13 @@ def _piece(path: Path) -> _Piece:
 def _cost(one: _Piece, two: _Piece, pace: float) -> float:
     """Return how unlikely it is that `two` continues `one`; infinite when it cannot."""
     t1, t2 = one.last, two.first
-    if t2 <= t1:
+    if t2 <= t1 and not _both_sides(one, two):
         return float(np.inf)
     a, b, area_a, area_b = one.path, two.path, one.area, two.area
     look, size = unlike(one.look, two.look), abs(float(np.log(area_a / area_b)))
     if look > ALIKE or size > np.log(FACTOR):
         return float(np.inf)
-    gap = t2 - t1
+    gap = max(t2 - t1, 0)
     va, vb = velocity(a, pace, end=True), velocity(b, pace, end=False)
     there, here = b.seen[t2].centre, a.seen[t1].centre
     misses = (there - here - va * gap, there - here - vb * gap, there - here - 0.5 * (va + vb) * gap)
@@ -85,6 +88,20 @@ def _cost(one: _Piece, two: _Piece, pace: float) -> float:
     if near > EXPECTED and (short or look > VERY_ALIKE):
         return float(np.inf)
     return 2.0 * look + size + 0.5 * min(near, 3.0) + 0.1 * gap * pace
+
+
+def _both_sides(one: _Piece, two: _Piece) -> bool:
+    """Return whether the end of `one` and the beginning of `two` are two parts of one object, seen together."""
+    if two.first <= one.first or two.last <= one.last:
+        return False
+    area = min(one.area, two.area)
+    for t in range(two.first, one.last + 1):
+        if t in one.path.seen and t in two.path.seen:
+            a, b = one.path.seen[t], two.path.seen[t]
+            apart = float(np.linalg.norm(a.centre - b.centre))
+            if a.area + b.area > TOGETHER * area or apart > APART * 2.0 * np.sqrt(area / np.pi):
+                return False
+    return True
 
 
 def joined(paths: list[Path], pace: float) -> list[Path]:
@@ -101,7 +118,8 @@ def joined(paths: list[Path], pace: float) -> list[Path]:
         whole, k = paths[head], head
         while k in after:
             k = after[k]
-            whole.seen.update(paths[k].seen)
+            both = {t: merged(whole.seen[t], r) for t, r in paths[k].seen.items() if t in whole.seen}
+            whole.seen.update(paths[k].seen | both)
             whole.areas += paths[k].areas
             whole.shape, whole.last, whole.centre = paths[k].shape, paths[k].last, paths[k].centre
         out.append(whole)
