@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from pvbench_suite import __version__
-from pvbench_suite.calibrate.rendered import LAWFUL, SCENES, Scene, Shot, Sight, clip_of, measure
+from pvbench_suite.calibrate.eyes import Eyes
+from pvbench_suite.calibrate.rendered import LAWFUL, SCENES, Scene, Shot, clip_of, measure
 from pvbench_suite.calibrate.run import FORMAT, Progress, cuts_of, one_thread, write
 from pvbench_suite.calibrate.summary import Run, summarise
 from pvbench_suite.dimensions import Registry
 from pvbench_suite.errors import UserError
 from pvbench_suite.files import write_atomic
+from pvbench_suite.perception import profiles
 
 
 @cache
@@ -55,7 +57,7 @@ def stored(shot: Shot, folder: Path) -> dict[str, Run] | None:
 
 def perform(shot: Shot, folder: Path) -> None:
     """Render, perceive and measure one clip on every dimension, and write its file."""
-    sight = Sight(clip_of(shot))
+    sight = Eyes(profiles.load("embedded"), clip_of(shot))
     runs = {identifier: measure(identifier, sight) for identifier in dict.fromkeys(s.dimension for s in SCENES)}
     content = {"key": _key(shot), "shot": asdict(shot), "runs": runs}
     write_atomic(folder / shot.file, json.dumps(content, allow_nan=False).encode())

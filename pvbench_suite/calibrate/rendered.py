@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from pvbench_suite import suite
+from pvbench_suite.calibrate.eyes import Eyes
 from pvbench_suite.calibrate.summary import Run
 from pvbench_suite.dimensions import load
 from pvbench_suite.errors import NotPerceived, Unmeasurable, UserError
 from pvbench_suite.measurement import Measurement
-from pvbench_suite.perception import profiles
-from pvbench_suite.perception.types import Record
 from pvbench_suite.prompts.brief import Brief
 from pvbench_suite.simulate.lab import Lab
 from pvbench_suite.simulate.mp4 import write_mp4
@@ -117,36 +116,11 @@ def dimension_test(identifier: str) -> Callable[..., None]:
     return found
 
 
-class Sight:
-    """The products of one clip by the embedded profile, each made once."""
-
-    def __init__(self, clip: Clip) -> None:
-        self._clip = clip
-        self._made: dict[str, Record] = {}
-
-    def get(self, product: str) -> Record:
-        """Return a product; raises `NotPerceived` where the profile has none for this clip."""
-        profile = profiles.load("embedded")
-        if product not in profile.providers:
-            raise NotPerceived(f"no {product}", profile.remedy)
-        if product not in self._made:
-            provider = profile.providers[product]
-            self._made[product] = provider(self._clip, {need: self.get(need) for need in provider.needs})
-        return self._made[product]
-
-    def optional(self, product: str) -> Record | None:
-        """Return a product, or None where there is none."""
-        try:
-            return self.get(product)
-        except NotPerceived:
-            return None
-
-
 def _no_judge(identifier: str) -> None:
     """Return no verdict: the measurement of a judged dimension is what is calibrated."""
 
 
-def measure(identifier: str, sight: Sight) -> Run:
+def measure(identifier: str, sight: Eyes) -> Run:
     """Return what the dimension's own test hands in for a clip, or the reason why it does not."""
     taken: list[Measurement] = []
     offered = {

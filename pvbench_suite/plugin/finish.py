@@ -66,7 +66,6 @@ class Recorder:
         self.config = config
         self.controller = controller
         self.selected_done = 0
-        self._by_node: dict[str, tuple[Any, str]] = {}
         self._ran: set[tuple[str, ...]] = set()
         self._lines: list[str] = []
         self._failures: list[str] = []

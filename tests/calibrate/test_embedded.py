@@ -10,7 +10,8 @@ import pytest
 
 from pvbench_suite.calibrate import embedded
 from pvbench_suite.calibrate.embedded import calibrate_embedded
-from pvbench_suite.calibrate.rendered import NOT_PERCEIVED, SCENES, Shot, Sight, clip_of, dimension_test, measure
+from pvbench_suite.calibrate.eyes import Eyes
+from pvbench_suite.calibrate.rendered import NOT_PERCEIVED, SCENES, Shot, clip_of, dimension_test, measure
 from pvbench_suite.dimensions import load
 from pvbench_suite.errors import UserError
 from pvbench_suite.perception import profiles
@@ -41,7 +42,9 @@ def test_a_clip_has_the_decoders_frames_and_nothing_else() -> None:
     clip = clip_of(Shot("roll", 0.5, "", 0.0, 3))
     assert clip.frames.shape == (12, 180, 320, 3)
     assert np.diff(clip.times) == pytest.approx(np.full(11, 1 / 24), abs=1e-3)
-    blank = Sight(Clip(np.full((24, 90, 160, 3), 90, dtype=np.uint8), np.arange(24) / 24, (90, 160)))
+    blank = Eyes(
+        profiles.load("embedded"), Clip(np.full((24, 90, 160, 3), 90, dtype=np.uint8), np.arange(24) / 24, (90, 160))
+    )
     for identifier in ("R15", "R16", "R21"):
         assert isinstance(measure(identifier, blank), str)
     assert measure("R02", blank) == NOT_PERCEIVED

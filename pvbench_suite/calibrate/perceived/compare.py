@@ -9,21 +9,20 @@ truth, and its product is not compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from pvbench_suite.calibrate.eyes import Eyes
 from pvbench_suite.calibrate.perceived import cameras, events, objects, points
 from pvbench_suite.calibrate.perceived.stage import Staged, Take, joined, stage
 from pvbench_suite.calibrate.perceived.tally import Tally
 from pvbench_suite.errors import NotPerceived
 from pvbench_suite.perception.protocol import Profile
 from pvbench_suite.perception.simulator import Truth
-from pvbench_suite.perception.types import Record
 from pvbench_suite.simulate import truth
-from pvbench_suite.video.types import Clip
 
 #: What is compared, in the order in which it is asked for; on violating clips, the first four.
 PRODUCTS = ("masks", "bodies", "tracks", "contacts", "flow", "cameras", "depth")
@@ -31,38 +30,6 @@ PRODUCTS = ("masks", "bodies", "tracks", "contacts", "flow", "cameras", "depth")
 _FEW = ("masks",)
 #: A reason that reports a cut.
 _CUT = re.compile(r"\b(cuts?|shots)\b")
-
-
-class Eyes:
-    """The products of one clip by a profile, each made once; `given` stands for providers that are truth."""
-
-    def __init__(self, profile: Profile, clip: Clip, given: Callable[[], Mapping[str, Record]] | None = None) -> None:
-        self.profile, self.clip = profile, clip
-        self._given = given
-        self._made: dict[str, Record | NotPerceived] = {}
-
-    def get(self, product: str) -> Any:
-        """Return a product; raises `NotPerceived` where the profile has none for this clip."""
-        if product not in self._made:
-            try:
-                self._made[product] = self._make(product)
-            except NotPerceived as reason:
-                self._made[product] = reason
-        found = self._made[product]
-        if isinstance(found, NotPerceived):
-            raise found
-        return found
-
-    def _make(self, product: str) -> Record:
-        provider = self.profile.providers.get(product)
-        if provider is None:
-            raise NotPerceived(f"no {product}", self.profile.remedy)
-        if isinstance(provider, Truth):
-            records = self._given() if self._given is not None else {}
-            if product not in records:
-                raise NotPerceived(f"no truth of {product} for this clip", self.profile.remedy)
-            return records[product]
-        return provider(self.clip, {need: self.get(need) for need in provider.needs})
 
 
 def _asked(profile: Profile, take: Take) -> list[str]:

@@ -23,13 +23,12 @@ from pvbench_suite.perception.derived.outline import GATE, PIXELS, Outline, half
 from pvbench_suite.perception.derived.poses import poses
 from pvbench_suite.perception.derived.scene import Floats, Scene, scene
 from pvbench_suite.perception.protocol import Parameter
+from pvbench_suite.perception.stretches import USUAL, usual
 from pvbench_suite.perception.types import Bodies, Tracks
 from pvbench_suite.video.types import Clip
 
 #: A mask with less than this share of the object's usual solid angle shows a part of it.
 PART = 0.8
-#: The usual size is the median over this time [s]: an object that comes nearer grows.
-USUAL = 1.0
 #: A ball's visible surface lies on average two thirds of its radius before its centre.
 DEEP = 2.0 / 3.0
 #: Poses that cover this share of the frames that show all of an object place it.
@@ -64,16 +63,6 @@ class SurfaceBodies:
         outline = outlines_.outlines(seen)
         made = [_body(seen, outline, records["tracks"], n) for n in range(len(seen.names))]
         return _record(seen, outline, made)
-
-
-def usual(values: Floats, times: Floats) -> Floats:
-    """Return the median (T,) of what was seen of `values` (T,) within a second, NaN where nothing was."""
-    out = np.full(len(values), np.nan)
-    for t in range(len(values)):
-        near = values[(np.abs(times - times[t]) <= USUAL / 2) & np.isfinite(values)]
-        if len(near):
-            out[t] = float(np.median(near))
-    return out
 
 
 def _body(seen: Scene, outline: Outline, tracks: Tracks, n: int) -> _Body:

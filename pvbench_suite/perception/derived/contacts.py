@@ -21,6 +21,7 @@ from pvbench_suite.perception.derived.gaps import Bodily
 from pvbench_suite.perception.derived.scene import Bools, Floats, scene
 from pvbench_suite.perception.derived.surroundings import Plane, Surroundings
 from pvbench_suite.perception.protocol import Parameter
+from pvbench_suite.perception.stretches import runs
 from pvbench_suite.perception.types import Contacts
 from pvbench_suite.video.types import Clip
 
@@ -135,7 +136,7 @@ class _State:
         near = closed | (beside & ~sure)
         self.near[:, i] |= near
         self.near[:, j] |= near
-        for run in _runs(_filled(_touching(gap, tolerance), self._frames(0.1))):
+        for run in runs(_filled(_touching(gap, tolerance), self._frames(0.1))):
             for hit in self._hits(i, j, run, gap, tolerance):
                 # The windows of two runs may see the same impact.
                 if not any((i, j) == pair[1:] and abs(hit.when - pair[0]) < 0.1 for pair in self.events):
@@ -143,7 +144,7 @@ class _State:
         stays = _lasting(_filled(closed, self._frames(0.1)), self._frames(LASTING))
         self.near[:, i] |= stays
         self.near[:, j] |= stays
-        for run in _runs(stays):
+        for run in runs(stays):
             both = [self._covers(n, run) for n in (i, j)]
             if all(both):
                 self.driven[run, i] = self.driven[run, j] = True
@@ -186,7 +187,7 @@ class _State:
     def _settled(self, near: Bools, when: list[float]) -> Bools:
         """Return the frames (T,) of contact but for the brief ones at an impact, in which a body still flies."""
         out = near.copy()
-        for run in _runs(near):
+        for run in runs(near):
             brief = run.stop - run.start <= self._frames(BRIEF)
             inside = [w for w in when if self.times[run.start] - 0.05 <= w <= self.times[run.stop - 1] + 0.05]
             # At the clip's ends it is not seen how long a contact lasts.
@@ -204,16 +205,10 @@ def _touching(gap: Floats, tolerance: float) -> Bools:
         return np.asarray(known <= tolerance + 0.6 * fastest)
 
 
-def _runs(x: Bools) -> list[slice]:
-    """Return the runs of true frames."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], x.astype(np.int8), [0]])))
-    return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def _filled(x: Bools, frames: int) -> Bools:
     """Return `x` with the gaps of at most `frames` frames between true ones filled: a pixel ends nothing."""
     out = x.copy()
-    for run in _runs(~x):
+    for run in runs(~x):
         if run.start > 0 and run.stop < len(x) and run.stop - run.start <= frames:
             out[run] = True
     return out
@@ -222,6 +217,6 @@ def _filled(x: Bools, frames: int) -> Bools:
 def _lasting(x: Bools, frames: int) -> Bools:
     """Return the frames of the runs of at least `frames` true frames."""
     out = np.zeros_like(x)
-    for run in _runs(x):
+    for run in runs(x):
         out[run] = run.stop - run.start >= frames
     return out

@@ -11,20 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from pvbench_suite.perception.derived.scene import Floats
+from pvbench_suite.physics.points import kabsch
 
 #: Fewest common points of a pose, and least spread of theirs across their longest direction.
 POINTS, SPREAD = 5, 0.12
 #: Points this far from where a pose puts them [shares of the object's extent] do not take part in its second fit.
 STRAY = 0.1
-
-
-def kabsch(q: Floats, x: Floats) -> tuple[Floats, Floats]:
-    """Return rotation (3, 3) and shift (3,) that bring `q` (k, 3) nearest to `x` (k, 3)."""
-    a, b = q.mean(axis=0), x.mean(axis=0)
-    u, _, vt = np.linalg.svd((q - a).T @ (x - b))
-    turn = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt)) or 1.0])
-    R = vt.T @ turn @ u.T
-    return R, b - R @ a
 
 
 def _flat(q: Floats) -> bool:

@@ -20,13 +20,12 @@ from pvbench_suite.perception.embedded.frames import Floats, to_full
 from pvbench_suite.perception.embedded.objects import GATE
 from pvbench_suite.perception.embedded.sightings import covered_up
 from pvbench_suite.perception.protocol import Parameter
+from pvbench_suite.perception.stretches import USUAL, usual
 from pvbench_suite.perception.types import Bodies, Masks
 from pvbench_suite.video.types import Clip
 
 #: A mask with less than this share of the object's usual area shows a part of it.
 WHOLE = 0.8
-#: The usual area is the median over this time [s]: an object that comes nearer grows.
-USUAL = 1.0
 
 
 @dataclass(frozen=True)
@@ -94,16 +93,6 @@ def grounded(uv: Floats, stabilisation: Floats | None) -> tuple[Floats, Floats]:
     return np.asarray(moved[..., :2] / moved[..., 2:]), np.sqrt(np.abs(growth))
 
 
-def usual(area: Floats, times: Floats) -> Floats:
-    """Return the usual area (T,) of one object: the median of what was seen within a second, NaN where nothing was."""
-    out = np.full(len(area), np.nan)
-    for t in range(len(area)):
-        near = area[(np.abs(times - times[t]) <= USUAL / 2) & (area > 0)]
-        if len(near):
-            out[t] = float(np.median(near))
-    return out
-
-
 @dataclass(frozen=True)
 class PlanarBodies:
     """Centres and widths by mask moments; sizes by the disc of the same area."""
@@ -127,7 +116,8 @@ class PlanarBodies:
             free = np.where(found.edge[:, n], 0.0, found.area[:, n])
             covered = covered_up(times, free)
             # what is covered can only lower the median
-            common = np.fmax(usual(free, times), usual(np.where(covered, 0.0, free), times))
+            whole = np.where(free > 0, free, np.nan)
+            common = np.fmax(usual(whole, times), usual(np.where(covered, np.nan, whole), times))
             part = found.edge[:, n] | covered | ~(found.area[:, n] >= WHOLE * common)
             found.centre[part | ~present[:, n], n] = np.nan
             place[part | ~present[:, n], n] = np.nan

@@ -56,12 +56,6 @@ def to_full(points: ArrayLike, grid: tuple[int, int], hw: tuple[int, int]) -> Fl
     return np.asarray((np.asarray(points, dtype=float) + 0.5) * scale - 0.5)
 
 
-def to_grid(points: ArrayLike, grid: tuple[int, int], hw: tuple[int, int]) -> Floats:
-    """Return points (..., 2) given in pixels of the full frame `hw` as (x, y) on a grid (h, w)."""
-    scale = np.array([grid[1] / hw[1], grid[0] / hw[0]])
-    return np.asarray((np.asarray(points, dtype=float) + 0.5) * scale - 0.5)
-
-
 def block_change(a: Bytes, b: Bytes) -> float:
     """Return the largest mean absolute difference of two luma images over blocks of 16 x 16 px [levels]."""
     d = cv2.absdiff(a, b).astype(np.float32)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pvbench_suite.perception.embedded.frames import Floats
+from pvbench_suite.perception.stretches import runs
 from pvbench_suite.perception.types import Bodies, Masks
 
 Bools = NDArray[np.bool_]
@@ -65,16 +66,10 @@ def covered_up(times: Floats, area: Floats) -> Bools:
         if all((area[side] > 0).any() for side in sides):
             free[t] = min(float(np.sort(area[side][area[side] > 0])[-TALL:][0]) for side in sides)
     out = area < PARTLY * free
-    for start, stop in runs(out):
-        if np.count_nonzero(area[start:stop] < DEEP * free[start:stop]) < TALL:
-            out[start:stop] = False
+    for run in runs(out):
+        if np.count_nonzero(area[run] < DEEP * free[run]) < TALL:
+            out[run] = False
     return out
-
-
-def runs(flags: Bools) -> list[tuple[int, int]]:
-    """Return the half-open runs of true `flags` (T,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 class Sightings:

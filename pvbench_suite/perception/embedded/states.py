@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pvbench_suite.perception.embedded.frames import Floats
-from pvbench_suite.perception.embedded.sightings import VELOCITY, Sightings, runs
+from pvbench_suite.perception.embedded.sightings import VELOCITY, Sightings
+from pvbench_suite.perception.stretches import runs
 from pvbench_suite.perception.types import Bodies, Masks
+from pvbench_suite.physics.permanence import HIDDEN, NEVER_FOUND, OUT, SEEN, UNEXPLAINED
 
 States = NDArray[np.int8]
-
-SEEN, HIDDEN, OUT, UNEXPLAINED, NEVER_FOUND = 0, 1, 2, 3, -1
 
 #: How far back a cut may show [s].
 CUT_TIME = 0.2
@@ -56,8 +56,8 @@ def object_states(bodies: Bodies, masks: Masks) -> States:
     for n in np.flatnonzero(present.any(axis=0)):
         one = _Object(bodies, masks, int(n))
         states[:, n] = np.where(present[:, n], SEEN, UNEXPLAINED)
-        for start, stop in runs(~present[:, n]):
-            states[start:stop, n] = one.explained(start, stop)
+        for run in runs(~present[:, n]):
+            states[run, n] = one.explained(run.start, run.stop)
     return states
 
 
